@@ -21,11 +21,12 @@ const (
 func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	p := ActivityPanel{Turns: []TurnMetrics{}, Earlier: []RecoveryReport{}}
 	ctx := s.c.ctx()
-	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{Limit: activityJobs + 1})
 	if err != nil {
 		return p, err
 	}
-	p.Jobs = lists.Map(jobs, func(j chat.Job) JobView { return s.c.jobView(ctx, j) })
+	p.MoreJobs = len(jobs) > activityJobs
+	p.Jobs = lists.Map(jobs[:min(len(jobs), activityJobs)], func(j chat.Job) JobView { return s.c.jobView(ctx, j) })
 	if p.Queued, p.Running, p.Failed, err = s.c.Queue.JobCounts(ctx); err != nil {
 		return p, err
 	}

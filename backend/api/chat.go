@@ -31,8 +31,14 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 	if err != nil {
 		return SendResult{}, err
 	}
-	s.activate(ctx, m.Branch)
-	return sendResult(h, sess, m.Branch), nil
+	branch := m.Branch
+	if h != nil { // another one, if that is another device's
+		branch = h.Turn.BranchID
+	} else if branch, err = s.c.Branches.Own(ctx, branch); err != nil {
+		return SendResult{}, err
+	}
+	s.activate(ctx, branch)
+	return sendResult(h, sess, branch), nil
 }
 
 // activate makes the branch of a message the active one, so that the session opens there the next time, even if another

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sort"
 
@@ -104,10 +103,7 @@ func (c *Core) previewView(ctx context.Context, t chat.Turn, model string, p pro
 		e := errorView(chat.AsError(err))
 		v.Error = &e
 		if st, ok := prompt.StatusOfError(err); ok {
-			v.Status = usageStatus(st)
-		}
-		if over, ok := errors.AsType[*prompt.OverBudgetError](err); ok {
-			v.Tokens = over.Required
+			v.Status, v.Tokens, v.Ceiling = usageStatus(st), st.Required, st.Budget
 		}
 		return v, nil
 	}
@@ -196,13 +192,14 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	u := prompt.UsageOf(m)
 	b := m.Budget
 	v := ContextView{
-		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
+		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: u.Used, Ceiling: u.Ceiling,
 		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, LookedUp: []LookedUpView{},
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
 		RetrievalError: m.Inputs.WhyNotSearched(), Scope: string(m.Inputs.Scope),
 		Budget: BudgetView{
 			ModelLimit: b.ModelLimit, ResponseReserve: b.ResponseReserve, SafetyMargin: b.SafetyMargin, InputBudget: b.InputBudget,
-			Allowance: b.Allowance, Summaries: b.Summaries, HighWater: b.HighWater, LowWater: b.LowWater, Calibration: b.Calibration,
+			Allowance: b.InModelTokens(b.Allowance), Summaries: b.InModelTokens(b.Summaries),
+			HighWater: b.InModelTokens(b.HighWater), LowWater: b.InModelTokens(b.LowWater), Calibration: b.Calibration,
 		},
 	}
 	steps, notes := m.Said()
@@ -212,9 +209,10 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	}
 	n := 0
 	for _, sec := range m.Sections {
-		out := ContextSection{Name: sec.Name, Tokens: sec.Tokens, Cap: sec.Cap, Items: []ContextItem{}}
+		out := ContextSection{Name: sec.Name, Tokens: b.InModelTokens(sec.Tokens), Cap: b.InModelTokens(sec.Cap), Items: []ContextItem{}}
 		for _, it := range sec.Items {
 			item := contextItem(it)
+			item.Tokens = b.InModelTokens(it.Tokens)
 			if n < len(texts) {
 				item.Text = texts[n].Text
 			}

@@ -74,20 +74,22 @@ type Header struct {
 	Outcome         string `json:"outcome"`
 	Displayed       int64  `json:"displayed"` // bytes of the newest step
 	Durable         int64  `json:"durable"`
-	ContextTokens   int    `json:"contextTokens"`   // size of the next request with an empty message
+	ContextTokens   int    `json:"contextTokens"`   // of the next request with an empty message, in the model's tokens as below
 	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by retrieved memory, which is reduced when necessary
 	ContextMemory   int    `json:"contextMemory"`   // the most tokens that memory found for the message can add
 	ContextCeiling  int    `json:"contextCeiling"`
-	Summaries       int    `json:"summaries"`    // the [2S] of the meter
-	Extracts        int    `json:"extracts"`     // its [3E]
-	Infinity        bool   `json:"infinity"`     // false: plain chat, context.infinity is off
-	ContextState    string `json:"contextState"` // without retrieved memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
-	Model           string `json:"model"`
-	ModelWindow     int    `json:"modelWindow"`
-	ProjectID       string `json:"projectId"` // of the session's folder; empty: a plain folder, or none
-	Project         string `json:"project"`   // its name
-	Scope           string `json:"scope"`     // scope of memory: lineage, session, project, all
-	OwnScope        string `json:"ownScope"`  // as set for this session; empty: determined by its project or the configuration
+	// TokenFactor is how many of the model's tokens one that the program counts is.
+	TokenFactor  float64 `json:"tokenFactor"`
+	Summaries    int     `json:"summaries"`    // the [2S] of the meter
+	Extracts     int     `json:"extracts"`     // its [3E]
+	Infinity     bool    `json:"infinity"`     // false: plain chat, context.infinity is off
+	ContextState string  `json:"contextState"` // without retrieved memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
+	Model        string  `json:"model"`
+	ModelWindow  int     `json:"modelWindow"`
+	ProjectID    string  `json:"projectId"` // of the session's folder; empty: a plain folder, or none
+	Project      string  `json:"project"`   // its name
+	Scope        string  `json:"scope"`     // scope of memory: lineage, session, project, all
+	OwnScope     string  `json:"ownScope"`  // as set for this session; empty: determined by its project or the configuration
 }
 
 // BlockKind is the kind of a block.

@@ -42,6 +42,7 @@ type RecoveryItem struct {
 // ActivityPanel is the Activity tab.
 type ActivityPanel struct {
 	Jobs     []JobView      `json:"jobs"`
+	MoreJobs bool           `json:"moreJobs"` // there are more than these
 	Queued   int            `json:"queued"`
 	Running  int            `json:"running"`
 	Failed   int            `json:"failed"`

@@ -27,10 +27,12 @@ type ToolCallView struct {
 	Result     string `json:"result"`     // the first part of its text
 	ResultMore bool   `json:"resultMore"` // there is more: Tools.Result has all of it
 	IsError    bool   `json:"isError"`
-	Images     int    `json:"images"`     // in the result
-	Definition string `json:"definition"` // hash of what the decision was about
-	Runs       int    `json:"runs"`
-	Running    bool   `json:"running"` // it is running in this process and can be cancelled
+	// OutcomeUnknown: the model was told that nobody knows how the call ended.
+	OutcomeUnknown bool   `json:"outcomeUnknown"`
+	Images         int    `json:"images"`     // in the result
+	Definition     string `json:"definition"` // hash of what the decision was about
+	Runs           int    `json:"runs"`
+	Running        bool   `json:"running"` // it is running in this process and can be cancelled
 	// Progress of a running call: done of total, total 0 if unknown; and its last message.
 	ProgressDone    float64 `json:"progressDone"`
 	ProgressTotal   float64 `json:"progressTotal"`

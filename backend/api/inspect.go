@@ -94,16 +94,18 @@ func (s *Inspect) pendingView(ctx context.Context, head chat.Phrase, t chat.Turn
 	if t.Assistant != nil {
 		v.Tokens += s.c.Counter.Count("", t.Assistant.RenderedText())
 	}
-	v.Reason = whyPending(job, ahead)
+	v.Reason = whyPending(job, ahead, s.c.Jobs.Paused())
 	return v
 }
 
-func whyPending(job chat.Job, ahead int) string {
+func whyPending(job chat.Job, ahead int, paused bool) string {
 	switch {
 	case job.State == chat.JobFailed:
 		return "Summarizing failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
 	case job.State == chat.JobRunning:
 		return "It is being summarized into the state now."
+	case paused:
+		return "Background work is paused. It is summarized when that is resumed; until then the turn is sent in full."
 	case job.State == chat.JobDone:
 		return "Its job is over but left no summary. The next reconciliation queues it again."
 	case ahead > 0:
@@ -191,9 +193,9 @@ func (p *StatePanel) useSentSizes(m prompt.Manifest) {
 		switch {
 		case section.Tokens == 0:
 		case section.Name == prompt.SectionPinned:
-			p.PinTokens = section.Tokens
+			p.PinTokens = m.Budget.InModelTokens(section.Tokens)
 		case section.Name == prompt.SectionState:
-			p.Head.Tokens = section.Tokens
+			p.Head.Tokens = m.Budget.InModelTokens(section.Tokens)
 		}
 	}
 }

@@ -88,19 +88,23 @@ func TestPendingThatDoesNotFit(t *testing.T) {
 // For each state of the job the reason is correct; a job that is done is not reported as failed.
 func TestWhyPending(t *testing.T) {
 	for _, test := range []struct {
-		job   chat.Job
-		ahead int
-		want  string
+		job    chat.Job
+		ahead  int
+		paused bool
+		want   string
 	}{
-		{chat.Job{}, 0, "is missing"},
-		{chat.Job{ID: 1, State: chat.JobQueued}, 0, "is queued"},
-		{chat.Job{ID: 1, State: chat.JobQueued}, 1, "the turn before it"},
-		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, "last attempt failed"},
-		{chat.Job{ID: 1, State: chat.JobRunning, Attempts: 1}, 0, "being summarized"},
-		{chat.Job{ID: 1, State: chat.JobFailed, Attempts: 8}, 0, "failed too often"},
-		{chat.Job{ID: 1, State: chat.JobDone, Attempts: 1}, 0, "left no summary"},
+		{chat.Job{}, 0, false, "is missing"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 0, false, "is queued"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 1, false, "the turn before it"},
+		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, false, "last attempt failed"},
+		{chat.Job{ID: 1, State: chat.JobRunning, Attempts: 1}, 0, false, "being summarized"},
+		{chat.Job{ID: 1, State: chat.JobFailed, Attempts: 8}, 0, false, "failed too often"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 1, true, "is paused"},
+		{chat.Job{}, 0, true, "is paused"},
+		{chat.Job{ID: 1, State: chat.JobFailed, Attempts: 8}, 0, true, "failed too often"},
+		{chat.Job{ID: 1, State: chat.JobDone, Attempts: 1}, 0, false, "left no summary"},
 	} {
-		if got := whyPending(test.job, test.ahead); !strings.Contains(got, test.want) {
+		if got := whyPending(test.job, test.ahead, test.paused); !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test.job, got)
 		}
 	}

@@ -35,7 +35,7 @@ type SealingView struct {
 type Sealing struct {
 	c    *Core
 	mu   sync.Mutex
-	code string // shown, and not in force yet
+	code string // shown, and not yet valid
 }
 
 // NewSealing returns the service.
@@ -71,7 +71,7 @@ func (s *Sealing) Active() {
 	}
 }
 
-// NewCode makes a recovery code, which Seal or SetCode puts in force.
+// NewCode makes a recovery code, which Seal or SetCode makes valid.
 func (s *Sealing) NewCode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Sealing) SetPassphrase(passphrase string) error {
 	return s.c.Sealer.SetPassphrase(passphrase)
 }
 
-// SetCode puts the code of NewCode in force. Backups that exist keep the earlier one.
+// SetCode makes the code of NewCode valid. Backups that exist keep the earlier one.
 func (s *Sealing) SetCode() error {
 	code, err := s.takeCode()
 	if err != nil {

@@ -250,10 +250,10 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 		c.Log.Warn("the context meter has no figures", "err", perr)
 	}
 	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries, h.Extracts = u.Used, u.Recalled, u.Ceiling, u.Summaries, u.Extracts
-	h.ContextState, h.ModelWindow = u.State(), budget.ModelLimit
+	h.ContextState, h.ModelWindow, h.TokenFactor = u.State(), budget.ModelLimit, budget.Calibration
 	h.Infinity = m.Policy.History != prompt.HistoryOff
 	if h.Infinity && m.Provider != config.ProviderRecall {
-		h.ContextMemory = max(0, min(u.Ceiling-u.Used, budget.Caps.Retrieved-u.Recalled))
+		h.ContextMemory = max(0, min(u.Ceiling-u.Used, budget.InModelTokens(budget.Caps.Retrieved)-u.Recalled))
 	}
 	h.Model = cmp.Or(m.Model, h.Model)
 	return h, nil
@@ -287,17 +287,20 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 
 // Fork starts a branch after a turn and switches to it. With before it starts a branch before the turn, for a new version
 // of its message, which makes the branch the active one when it is sent: until then other messages to the session do not
-// go to this branch.
+// go to this branch. The label is then that new version, which names the branch.
 func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, error) {
-	fork := s.c.Branches.After
-	if before {
-		fork = s.c.Branches.Before
-	}
-	b, err := fork(s.c.ctx(), chat.TurnID(turnID), strings.TrimSpace(label), !before)
+	b, err := s.fork(chat.TurnID(turnID), before, strings.TrimSpace(label))
 	if err != nil {
 		return BranchView{}, err
 	}
 	return s.c.branch(b)
+}
+
+func (s *Sessions) fork(id chat.TurnID, before bool, label string) (chat.Branch, error) {
+	if before {
+		return s.c.Branches.ForEdit(s.c.ctx(), id, label)
+	}
+	return s.c.Branches.After(s.c.ctx(), id, label, true)
 }
 
 // Rollback starts a branch from an earlier state and switches to it. Nothing is deleted.

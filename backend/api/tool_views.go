@@ -36,7 +36,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	}
 	if c.Result != nil {
 		text := c.Result.Content.RenderedText()
-		v.Result, v.IsError = display.Start(text, maxResultShown), c.Result.IsError
+		v.Result, v.IsError, v.OutcomeUnknown = display.Start(text, maxResultShown), c.Result.IsError, c.Result.OutcomeUnknown()
 		for _, b := range c.Result.Content {
 			if _, ok := b.(chat.Image); ok {
 				v.Images++

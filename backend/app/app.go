@@ -283,7 +283,7 @@ func (a *app) openServices() {
 		Publish: publish,
 		Wake:    a.Jobs.Wake,
 	})
-	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Count: count, Publish: publish})
+	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Own: a.Branches.Own, Count: count, Publish: publish})
 	a.Deletion = deletion.New(deletion.Deps{Store: a.Store, Publish: publish})
 	a.Imports = importing.New(importing.Deps{
 		Store:    a.Store,

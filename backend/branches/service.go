@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"contextinfinity/backend/chat"
 )
@@ -19,6 +20,7 @@ type Store interface {
 	State(context.Context, chat.StateID) (chat.State, error)
 	StateTurnSeq(context.Context, chat.StateID) (int64, error)
 	Fork(context.Context, chat.ForkPoint) (chat.Branch, error)
+	Continuation(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.BranchID, bool, error)
 	ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error)
 	SwitchBranch(context.Context, chat.SessionID, chat.BranchID) error
 	ArchiveBranch(context.Context, chat.BranchID, bool) error
@@ -41,6 +43,7 @@ type Service struct {
 	store   Store
 	commit  Committer
 	publish Publisher
+	owning  sync.Mutex // see Own
 }
 
 // New returns a Service.
@@ -74,6 +77,17 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 	return s.after(ctx, previous[0], chat.ForkPoint{Label: labelOr(label, t), Activate: activate, KeepPins: true})
 }
 
+// ForEdit is Before for a new version of the turn's message, which names the branch. The branch becomes active when the
+// message is sent.
+func (s *Service) ForEdit(ctx context.Context, id chat.TurnID, message string) (chat.Branch, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	t.User = chat.UserText(message)
+	return s.Before(ctx, id, branchName("from", t), false)
+}
+
 func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (chat.Branch, error) {
 	if err := forkable(t); err != nil {
 		return chat.Branch{}, err
@@ -85,6 +99,39 @@ func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (cha
 	}
 	p.SessionID, p.Branch, p.After = t.SessionID, t.BranchID, t.ID
 	return s.fork(ctx, p)
+}
+
+// Own returns the branch to which this device writes in place of a branch: that one, unless another device began it.
+// Then it is the branch on which it continues here after its last final turn, which becomes the active one in its place.
+func (s *Service) Own(ctx context.Context, id chat.BranchID) (chat.BranchID, error) {
+	s.owning.Lock() // of two messages at once, the second one continues the branch that the first one began
+	defer s.owning.Unlock()
+	b, err := s.store.Branch(ctx, id)
+	if err != nil || !b.Elsewhere {
+		return id, err
+	}
+	last, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: id, Limit: 2, Newest: true})
+	if err != nil {
+		return "", err
+	}
+	var tip chat.Turn
+	for _, t := range last { // only the last one can be unfinished
+		if forkable(t) == nil && t.Seq > tip.Seq {
+			tip = t
+		}
+	}
+	own, known, err := s.store.Continuation(ctx, id, tip.ID)
+	if err != nil || known {
+		return own, err
+	}
+	session, err := s.store.Session(ctx, b.SessionID)
+	if err != nil {
+		return "", err
+	}
+	child, err := s.fork(ctx, chat.ForkPoint{
+		SessionID: b.SessionID, Branch: id, After: tip.ID, Activate: session.ActiveBranch == id, KeepPins: true, Continues: true,
+	})
+	return child.ID, err
 }
 
 // labelOr returns the label or, if it is empty, a name made from the turn at which the branch begins.

@@ -40,6 +40,15 @@ type ToolResult struct {
 	IsError   bool   `json:"is_error"`
 }
 
+// UnknownOutcome is the text of a result that tells the model that nobody knows how the call ended.
+const UnknownOutcome = "The outcome of this call is unknown: it was started, and no result came. It may or may not have had its effects. " +
+	"Do not repeat it before you have verified what it did."
+
+// OutcomeUnknown reports whether the result says that the outcome is unknown, which is not a failure.
+func (r ToolResult) OutcomeUnknown() bool {
+	return r.IsError && r.Content.RenderedText() == UnknownOutcome
+}
+
 // Image is an image by media type and source, the source being
 // {"data": base64} or {"url": string}. Its name is never sent.
 type Image struct {

@@ -22,6 +22,7 @@ type ImportOutcome string
 const (
 	ImportCreated ImportOutcome = "made"    // a new session
 	ImportGrown   ImportOutcome = "grown"   // new turns in an existing one, or requests that were missing
+	ImportMerged  ImportOutcome = "merged"  // what other devices added to an existing one, beside what was added here
 	ImportAlready ImportOutcome = "already" // it existed, unchanged
 	ImportCopied  ImportOutcome = "copied"  // a bundle as a copy, because its session has diverged
 )

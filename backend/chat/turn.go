@@ -272,6 +272,11 @@ type Branch struct {
 	Epoch        int64      `json:"epoch"`    // compare-and-swap guard of the head
 	CreatedAt    time.Time  `json:"created_at"`
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+	// Machine is where the branch began, and Continues the branch of another device that it continues; empty: it
+	// began on the device of the session, or it continues none.
+	Machine   string   `json:"machine,omitempty"`
+	Continues BranchID `json:"continues,omitempty"`
+	Elsewhere bool     `json:"elsewhere,omitempty"` // it is another device's: nothing is written to it here
 }
 
 // StateOrigin is how a state summary was made.

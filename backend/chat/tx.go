@@ -185,6 +185,8 @@ type ForkPoint struct {
 	// KeepPins gives the branch the pins that the lineage has now, instead of those it had at the fork point: it
 	// continues the conversation in place of the turns after it.
 	KeepPins bool
+	// Continues: the branch continues here as Branch, which is another device's. Drafts and queued messages move to it.
+	Continues bool
 	// Fallback is the branch's first state summary if one state committed turns on both sides of the fork point (SPEC
 	// 4); unused if the base covers everything before it.
 	Fallback *ForkState

@@ -153,7 +153,7 @@ func (x *request) print(o *output, text bool) {
 	}
 	if x.Reported > 0 {
 		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
-			x.Reported, x.Cached, x.Manifest.TotalTokens)
+			x.Reported, x.Cached, prompt.UsageOf(x.Manifest).Used)
 	}
 	x.table().print(o)
 	x.printNotes(o)
@@ -227,15 +227,15 @@ func (x *request) printNotes(o *output) {
 
 // table lists the items, and for memory why it was recalled.
 func (x *request) table() *table {
-	t := newTable("SECTION|ITEM|>TOKENS|>BYTES")
+	t, size := newTable("SECTION|ITEM|>TOKENS|>BYTES"), x.Manifest.Budget.InModelTokens
 	for _, s := range x.Manifest.Sections {
-		t.add(s.Name, fmt.Sprintf("%.0f %% of the total, cap %d", 100*s.Share, s.Cap), s.Tokens, "")
+		t.add(s.Name, fmt.Sprintf("%.0f %% of the total, cap %d", 100*s.Share, size(s.Cap)), size(s.Tokens), "")
 		for _, it := range s.Items {
 			name := itemName(it)
 			if why := x.why[it.ID]; it.Source == "chunk" && why != "" {
 				name += ": " + line(why)
 			}
-			t.add("", name, it.Tokens, it.Bytes)
+			t.add("", name, size(it.Tokens), it.Bytes)
 		}
 	}
 	return t

@@ -223,12 +223,14 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	count := func(text string) int { return wordCounter{}.Count("", text) }
 	s := &cli.Services{
 		Set: &services.Set{
-			Setup:      setup,
-			Store:      db,
-			Library:    library.New(db, engine, o.Publish.Change),
-			Tools:      registry,
-			Sessions:   sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
-			Pins:       pins.New(pins.Deps{Store: db, Limits: engine, Count: count, Publish: o.Publish.Change}),
+			Setup:    setup,
+			Store:    db,
+			Library:  library.New(db, engine, o.Publish.Change),
+			Tools:    registry,
+			Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
+			Pins: pins.New(pins.Deps{
+				Store: db, Limits: engine, Own: branchService.Own, Count: count, Publish: o.Publish.Change,
+			}),
 			Deletion:   deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
 			Queue:      jobs.NewList(db, runner, o.Publish),
 			Inspecting: inspecting.New(db, engine),

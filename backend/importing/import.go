@@ -361,7 +361,7 @@ func concernsOne(err error) bool {
 
 func (r *run) count(im chat.Imported) {
 	switch im.Outcome {
-	case chat.ImportGrown:
+	case chat.ImportGrown, chat.ImportMerged:
 		r.report.Grown++
 	case chat.ImportAlready:
 		r.report.Already++

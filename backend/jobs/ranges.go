@@ -121,7 +121,7 @@ func (r *Runner) rangeOf(ctx context.Context, job chat.Job, last chat.Turn) (w r
 	}
 	live = slices.DeleteFunc(live, func(s chat.RangeSummary) bool { return s.From < w.from || s.To > w.to })
 	for _, s := range live {
-		if s.From == w.from && s.To == w.to && s.BranchID == last.BranchID {
+		if s.From == w.from && s.To == w.to && (s.BranchID == last.BranchID || s.BranchID == job.BranchID) {
 			return w, true, nil
 		}
 		w.inside = append(w.inside, s.ID)

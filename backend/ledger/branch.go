@@ -31,6 +31,8 @@ type (
 		ForkSeq      int64         `json:"fork_seq"`
 		BaseState    chat.StateID  `json:"base_state"`
 		BaseSeq      int64         `json:"base_seq"`
+		Machine      string        `json:"machine,omitempty"`   // the name of the device, in a lane with a name
+		Continues    chat.BranchID `json:"continues,omitempty"` // a branch of another device
 	}
 	StateCommitted struct {
 		BranchID    chat.BranchID    `json:"branch_id"`
@@ -62,6 +64,9 @@ type (
 		HeadSeq      int64  `json:"head_seq"`
 		Epoch        int64  `json:"epoch"`
 		Label        Sum    `json:"label"`
+		Lane         string `json:"lane,omitempty"`    // whose branch it is: only its device writes to it
+		Machine      Sum    `json:"machine,omitempty"` // empty: not known
+		Continues    string `json:"continues,omitempty"`
 	}
 	Checkpoint struct {
 		BranchID   string `json:"branch_id"`
@@ -81,6 +86,7 @@ func (s *State) branchCreated(e Event, p BranchCreated) error {
 	s.Branches[e.Entity] = &Branch{
 		CreatedAt: e.CreatedAt, ParentBranch: string(p.ParentBranch), ForkTurn: string(p.ForkTurn), ForkSeq: p.ForkSeq,
 		BaseState: string(p.BaseState), BaseSeq: p.BaseSeq, HeadState: string(p.BaseState), HeadSeq: p.BaseSeq, Label: SumOfText(p.Label),
+		Lane: e.Lane, Machine: SumOfName(p.Machine), Continues: string(p.Continues),
 	}
 	return nil
 }

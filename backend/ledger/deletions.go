@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"contextinfinity/backend/chat"
 )
@@ -20,15 +21,16 @@ type ContentDeleted struct {
 
 // DeletedEvent is an earlier event whose payload was replaced.
 type DeletedEvent struct {
-	Seq    int64  `json:"event_seq"`
+	Lane   string `json:"lane,omitempty"`
+	Seq    int64  `json:"event_seq"`      // its number
 	SHA256 string `json:"payload_sha256"` // of the replacement
 }
 
-// Deletions are the content of a ledger's content_erased events: by event_seq, the hash of the payload's replacement,
-// and the receipt.
-type Deletions map[int64]Deletion
+// Deletions are the content of a ledger's content_erased events: for each event, the hashes of the replacements of its
+// payload, and the receipts, in the order of the events. Each device makes its own replacement.
+type Deletions map[Spot][]Deletion
 
-// Deletion is the last permanent deletion that changed a payload.
+// Deletion is a permanent deletion that changed a payload.
 type Deletion struct {
 	Hash    []byte // SHA-256
 	Receipt string
@@ -44,8 +46,9 @@ func (x Deletions) Add(e Event) {
 		return
 	}
 	for _, r := range env.Data.Events {
-		if hash, err := hex.DecodeString(r.SHA256); err == nil && r.Seq < e.Seq {
-			x[r.Seq] = Deletion{hash, env.Data.Receipt}
+		if hash, err := hex.DecodeString(r.SHA256); err == nil && r.Seq < e.Number() {
+			at := Spot{r.Lane, r.Seq}
+			x[at] = append(x[at], Deletion{hash, env.Data.Receipt})
 		}
 	}
 }
@@ -55,9 +58,8 @@ func (x Deletions) Certifies(e Event) bool {
 	if e.Intact() {
 		return true
 	}
-	r, ok := x[e.Seq]
 	sum := sha256.Sum256(e.Payload)
-	return ok && e.Payload != nil && bytes.Equal(r.Hash, sum[:])
+	return e.Payload != nil && slices.ContainsFunc(x[e.Spot()], func(r Deletion) bool { return bytes.Equal(r.Hash, sum[:]) })
 }
 
 // Rewrite creates a payload of the same form with different content.

@@ -30,8 +30,10 @@ type Limits interface {
 
 // Deps are the dependencies of a Service; all are required.
 type Deps struct {
-	Store   Store
-	Limits  Limits
+	Store  Store
+	Limits Limits
+	// Own returns the branch to which this device writes in place of another device's (branches.Service).
+	Own     func(context.Context, chat.BranchID) (chat.BranchID, error)
 	Count   func(text string) int // tokens
 	Publish func(chat.Change)
 }
@@ -51,46 +53,52 @@ func (s *Service) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, e
 //
 // Errors: CodeInvalid for a fact without text, CodeOverBudget for one that leaves the model too little room.
 func (s *Service) Add(ctx context.Context, branch chat.BranchID, text string) (chat.Pin, error) {
-	return s.put(ctx, branch, "", text, func(text string, tokens int) (chat.Pin, error) {
+	return s.put(ctx, branch, "", text, func(branch chat.BranchID, text string, tokens int) (chat.Pin, error) {
 		return s.d.Store.AddPin(ctx, branch, text, tokens)
 	})
 }
 
 // Edit creates a new version of a pinned fact; the old version is kept. Its errors are those of Add.
 func (s *Service) Edit(ctx context.Context, branch chat.BranchID, pin chat.PinID, text string) (chat.Pin, error) {
-	return s.put(ctx, branch, pin, text, func(text string, tokens int) (chat.Pin, error) {
+	return s.put(ctx, branch, pin, text, func(branch chat.BranchID, text string, tokens int) (chat.Pin, error) {
 		return s.d.Store.EditPin(ctx, branch, pin, text, tokens)
 	})
 }
 
-func (s *Service) put(ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string, store func(string, int) (chat.Pin, error)) (pin chat.Pin, err error) {
-	return pin, s.change(ctx, branch, func() error {
+func (s *Service) put(
+	ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string,
+	store func(chat.BranchID, string, int) (chat.Pin, error),
+) (pin chat.Pin, err error) {
+	return pin, s.change(ctx, branch, func(own chat.BranchID) error {
 		if text = strings.TrimSpace(text); text == "" {
 			return chat.Errorf(chat.CodeInvalid, "pin", "A pinned fact needs some text; nothing was changed.")
 		}
 		if err := s.d.Limits.CheckPin(ctx, branch, replaces, text); err != nil {
 			return err
 		}
-		pin, err = store(text, s.d.Count(text))
+		pin, err = store(own, text, s.d.Count(text))
 		return err
 	})
 }
 
 // Remove removes a fact from a branch. Other branches that inherited the fact keep it.
 func (s *Service) Remove(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
-	return s.change(ctx, branch, func() error { return s.d.Store.RemovePin(ctx, branch, pin) })
+	return s.change(ctx, branch, func(own chat.BranchID) error { return s.d.Store.RemovePin(ctx, own, pin) })
 }
 
 // Move moves a fact to a position, counted from 0.
 func (s *Service) Move(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
-	return s.change(ctx, branch, func() error { return s.d.Store.MovePin(ctx, branch, pin, position) })
+	return s.change(ctx, branch, func(own chat.BranchID) error { return s.d.Store.MovePin(ctx, own, pin, position) })
 }
 
-// change runs do and, if it succeeds, publishes that the pins of the branch have changed.
-func (s *Service) change(ctx context.Context, branch chat.BranchID, do func() error) error {
+// change runs do on the branch to which this device writes and, if it succeeds, publishes that its pins have changed.
+func (s *Service) change(ctx context.Context, branch chat.BranchID, do func(own chat.BranchID) error) error {
 	b, err := s.d.Store.Branch(ctx, branch)
+	if err == nil && b.Elsewhere {
+		branch, err = s.d.Own(ctx, branch)
+	}
 	if err == nil {
-		err = do()
+		err = do(branch)
 	}
 	if err == nil {
 		s.d.Publish(chat.Change{Kind: chat.ChangePins, ID: string(branch), Session: b.SessionID})
@@ -119,7 +127,7 @@ func (s *Service) Accept(ctx context.Context, branch chat.BranchID, id chat.Sugg
 	if err != nil {
 		return pin, err
 	}
-	return pin, s.change(ctx, branch, func() error { return s.d.Store.SuggestionPinned(ctx, branch, id, pin.ID) })
+	return pin, s.change(ctx, branch, func(chat.BranchID) error { return s.d.Store.SuggestionPinned(ctx, branch, id, pin.ID) })
 }
 
 // Dismiss removes a suggestion permanently.
@@ -129,7 +137,7 @@ func (s *Service) Dismiss(ctx context.Context, branch chat.BranchID, id chat.Sug
 	if _, err := s.suggestion(ctx, branch, id); err != nil {
 		return err
 	}
-	return s.change(ctx, branch, func() error { return s.d.Store.DismissSuggestion(ctx, branch, id) })
+	return s.change(ctx, branch, func(chat.BranchID) error { return s.d.Store.DismissSuggestion(ctx, branch, id) })
 }
 
 func (s *Service) suggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) (chat.PinSuggestion, error) {

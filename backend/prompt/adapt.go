@@ -34,16 +34,12 @@ const (
 
 // Adapt compares the contexts of two models for the same conversation.
 func Adapt(before, after Manifest) Adaptation {
-	a := Adaptation{Kind: NoChange, From: before.Budget.Ceiling, To: after.Budget.Ceiling}
+	a := AdaptLimits(before.WorkingSet(), after.WorkingSet())
 	switch moved := int(after.History.Cut - before.History.Cut); {
 	case moved > 0:
 		a.Kind, a.Compressed = Shrinking, moved
 	case moved < 0:
 		a.Kind, a.Returning = Expanding, -moved
-	case a.To < a.From:
-		a.Kind = Shrinking
-	case a.To > a.From:
-		a.Kind = Expanding
 	}
 	for _, p := range after.History.Pieces {
 		if p.Summary == "" {
@@ -51,6 +47,17 @@ func Adapt(before, after Manifest) Adaptation {
 		}
 	}
 	a.Dropped = max(len(after.DroppedPending)-len(before.DroppedPending), 0)
+	return a
+}
+
+// AdaptLimits compares two working sets, where a context does not fit and so has no cut to compare.
+func AdaptLimits(from, to int) Adaptation {
+	a := Adaptation{Kind: NoChange, From: from, To: to}
+	if to < from {
+		a.Kind = Shrinking
+	} else if to > from {
+		a.Kind = Expanding
+	}
 	return a
 }
 

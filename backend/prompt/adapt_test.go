@@ -7,7 +7,7 @@ import (
 
 func manifest(ceiling int, cut int64, pieces ...Piece) Manifest {
 	m := Manifest{History: HistoryRecord{Cut: cut, Pieces: pieces}}
-	m.Budget.Ceiling = ceiling
+	m.Budget.InputBudget = ceiling
 	return m
 }
 

@@ -297,7 +297,7 @@ func TestUsageWarningIgnoresRecalledMemory(t *testing.T) {
 		m := Manifest{TotalTokens: 1000, Sections: []Section{
 			{Name: SectionOriginals, Tokens: 1000 - recalled}, {Name: SectionRetrieved, Tokens: recalled},
 		}}
-		m.Budget.Ceiling = 1000
+		m.Budget.InputBudget = 1000
 		u := UsageOf(m)
 		if u.State() != want || u.Recalled != recalled || u.Format() != "1k / 1k (100%)" {
 			t.Errorf("%d recalled: %q, %q, want %q", recalled, u.State(), u.Format(), want)

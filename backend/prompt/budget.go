@@ -84,16 +84,27 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 		margin = max(rest/20, min(margin, l.ContextLimit/32))
 	}
 	input := max(rest-margin, 0)
-	ceiling := input
-	if l.WorkingSet > 0 {
-		ceiling = min(ceiling, l.WorkingSet)
-	}
-	b := Budget{
-		ModelLimit: l.ContextLimit, ResponseReserve: reserve, SafetyMargin: margin, InputBudget: input,
-		Ceiling: int(float64(ceiling) / calibration), Calibration: calibration,
-	}
+	b := Budget{ModelLimit: l.ContextLimit, ResponseReserve: reserve, SafetyMargin: margin, InputBudget: input, Calibration: calibration}
+	b.Ceiling = int(float64(b.WorkingSet(l)) / calibration)
 	b.Caps = newCaps(l, p, b.Ceiling)
 	return b.withPrefix(p, b.Caps.System, b.Caps.Pinned)
+}
+
+// WorkingSet returns the ceiling in the model's own tokens, in which its window and the configured working set are
+// given. It is the number that people see: it does not change while the calibration is learned.
+func (b Budget) WorkingSet(l Limits) int {
+	if l.WorkingSet > 0 {
+		return min(b.InputBudget, l.WorkingSet)
+	}
+	return b.InputBudget
+}
+
+// InModelTokens converts a number of our tokens to the model's.
+func (b Budget) InModelTokens(tokens int) int {
+	if b.Calibration <= 0 {
+		return tokens
+	}
+	return int(math.Round(float64(tokens) * b.Calibration))
 }
 
 // withPrefix divides the ceiling, given the size of the system text and pinned facts in tokens. The size of the facts

@@ -32,6 +32,15 @@ type Manifest struct {
 	Deleted string `json:"erased,omitempty"`
 }
 
+// WorkingSet returns the limit of the context in the model's own tokens: smaller than the configured one after a refusal
+// for its size.
+func (m Manifest) WorkingSet() int {
+	if whole := NewBudget(m.Limits, m.Policy, m.Budget.Calibration); m.Budget.Ceiling >= whole.Ceiling {
+		return m.Budget.WorkingSet(m.Limits)
+	}
+	return m.Budget.InModelTokens(m.Budget.Ceiling)
+}
+
 // Inputs are the inputs not recorded in the sections: with them and the ids in the sections the same context can be
 // assembled again.
 type Inputs struct {

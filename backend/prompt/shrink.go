@@ -18,7 +18,7 @@ func (e *NeedsSummaryShrink) Error() string {
 	return fmt.Sprintf("the state summary has %d tokens and must have at most %d", e.Have, e.Target)
 }
 
-// OverBudgetError says by how much a context exceeds its budget, all in tokens.
+// OverBudgetError says by how much a context exceeds its budget, all in the model's own tokens.
 type OverBudgetError struct {
 	Required, Ceiling                                   int
 	System, Tools, Pinned, State, History, Pending, Msg int
@@ -288,25 +288,34 @@ func (a *assembler) shrinkState() error {
 }
 
 func (a *assembler) overBudget() error {
+	size := func(parts ...[]rendered) int { return a.budget.InModelTokens(total(slices.Concat(parts...))) }
 	e := &OverBudgetError{
-		Required: a.used(), Ceiling: a.budget.Ceiling, System: total(a.system), Pinned: total(a.pinned),
-		State: total(a.memory()), History: total(a.framed(a.summaries, summariesFrame)) + total(a.originals),
-		Pending: total(a.pending), Msg: total(a.last), Tools: total(a.tools), PendingTurns: len(a.pending) / 2,
+		Required: a.budget.InModelTokens(a.used()), Ceiling: a.limit(), System: size(a.system), Pinned: size(a.pinned),
+		State: size(a.memory()), History: size(a.framed(a.summaries, summariesFrame), a.originals),
+		Pending: size(a.pending), Msg: size(a.last), Tools: size(a.tools), PendingTurns: len(a.pending) / 2,
 	}
 	if len(a.in.Cycle) > 0 {
-		e.Steps = total(a.last[1 : 1+len(a.in.Cycle)])
+		e.Steps = size(a.last[1 : 1+len(a.in.Cycle)])
 		e.Msg -= e.Steps
 	}
 	if a.in.Policy.History == HistoryOff {
 		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, "%s", e).
 			WithHint("turn context.infinity on, start a new session, or choose a model with a larger window")
 	}
-	if len(a.originals) > 0 && e.Msg <= e.Ceiling/2 && total(a.originals) > e.Ceiling/2 {
+	if len(a.originals) > 0 && e.Msg <= e.Ceiling/2 && size(a.originals) > e.Ceiling/2 {
 		recent := &RecentMessagesTooLarge{Required: e.Required, Budget: e.Ceiling, Messages: len(a.originals)}
 		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", recent, "%s", recent).
 			WithHint("lower summary.preserve_recent, raise budget.working_set_tokens, or choose a model with a larger window")
 	}
 	return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, "%s", e).WithHint("%s", advice(e))
+}
+
+// limit is the ceiling in the model's own tokens.
+func (a *assembler) limit() int {
+	if a.budget.Ceiling < a.full {
+		return a.budget.InModelTokens(a.budget.Ceiling)
+	}
+	return a.budget.WorkingSet(a.in.Limits)
 }
 
 // advice names the largest part that the user can change.

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Usage is how full a context is (FORGE's ContextUsage).
+// Usage is how full a context is (FORGE's ContextUsage), in the model's own tokens.
 type Usage struct {
 	Used      int // tokens
 	Recalled  int // part of Used taken by retrieved memory, which is reduced automatically
@@ -20,7 +20,7 @@ type Usage struct {
 
 // UsageOf reads a manifest.
 func UsageOf(m Manifest) Usage {
-	u := Usage{Used: m.TotalTokens, Ceiling: m.Budget.Ceiling}
+	u := Usage{Used: m.Budget.InModelTokens(m.TotalTokens), Ceiling: m.WorkingSet()}
 	for _, s := range m.Sections {
 		switch s.Name {
 		case SectionSummaries:
@@ -33,7 +33,7 @@ func UsageOf(m Manifest) Usage {
 				}
 			}
 		case SectionRetrieved:
-			u.Recalled = s.Tokens
+			u.Recalled = m.Budget.InModelTokens(s.Tokens)
 		}
 	}
 	return u
@@ -101,7 +101,7 @@ const (
 	UsageRecentTooLarge UsageKind = "recent_too_large"
 )
 
-// UsageStatus says what a context needs, with numbers (FCRATE). Tokens are those of the complete turns.
+// UsageStatus says what a context needs, with numbers (FCRATE). Tokens are the model's own, those of the complete turns.
 type UsageStatus struct {
 	Kind UsageKind `json:"kind"`
 	// Excess is the size of the turns that need a summary, and Turns their turn_seqs, in order.
@@ -125,7 +125,7 @@ func (a *assembler) status() UsageStatus {
 			required += full[r.turn] - r.tokens
 			full[r.turn] = 0 // both messages of a turn are counted at once
 		}
-		return tooLargeStatus(required, a.budget.Ceiling)
+		return tooLargeStatus(a.budget.InModelTokens(required), a.limit())
 	}
 	st := UsageStatus{Kind: UsageReady}
 	summarized := func(seq int64) bool { // a new summary is not used before the cut moves
@@ -148,6 +148,7 @@ func (a *assembler) status() UsageStatus {
 		add(seq, seq+1)
 	}
 	if len(st.Turns) > 0 {
+		st.Excess = a.budget.InModelTokens(st.Excess)
 		st.Kind = UsageNeedsSummarization
 		st.Suggestion = chat.Say("%d turns that no longer fit have no summary yet. Background work makes it; contextinfinity summarize makes it now.", len(st.Turns))
 	}

@@ -145,6 +145,7 @@ func TestALongerBundleCompletesTheRequests(t *testing.T) {
 
 	behind := newFixture(t)
 	behind.imported(without)
+	behind.asOne(s.ID)
 	behind.ok(behind.RenameSession(behind.ctx, s.ID, "went on here"))
 	if got, _ := behind.imported(with); got.Outcome != chat.ImportGrown || got.Requests != 3 {
 		t.Errorf("shorter: %+v", got)

@@ -28,6 +28,7 @@ func TestACopyRefersToItself(t *testing.T) {
 	from.ok(err)
 	to.imported(from.bundled(other.ID))
 	to.imported(from.bundled(s.ID))
+	to.asOne(s.ID)
 	to.ok(to.RenameSession(to.ctx, s.ID, "ours"))
 	from.ok(from.RenameSession(from.ctx, s.ID, "theirs"))
 	got, _ := to.imported(from.bundled(s.ID))

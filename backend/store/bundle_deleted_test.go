@@ -50,6 +50,7 @@ func TestDeletedContentIsNotExported(t *testing.T) {
 			t.Errorf("%s differs: %s", name, firstDifference(want, have))
 		}
 	}
+	to.asOne(s.ID)
 	to.ok(to.RenameSession(to.ctx, s.ID, "elsewhere"))
 	from.ok(from.RenameSession(from.ctx, s.ID, "here"))
 	if got, _ := to.imported(from.bundled(s.ID)); got.Outcome != chat.ImportCopied || strings.Contains(got.Notice, "deleted") {
@@ -80,8 +81,11 @@ func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 	other.verifyClean()
 	other.ok(other.RenameSession(other.ctx, s.ID, "went on"))
 	longer := other.bundled(s.ID)
-	if got, _ := f.imported(longer); got.Outcome != chat.ImportCopied || !strings.Contains(got.Notice, "permanently deleted") {
+	if got, _ := f.imported(longer); got.Outcome != chat.ImportMerged || strings.Contains(f.dump(s.ID), "zanzibar") {
 		t.Errorf("a bundle without it: %+v", got)
+	}
+	if got, _ := other.imported(f.bundled(s.ID)); got.Outcome != chat.ImportCopied || !strings.Contains(other.dump(s.ID), "zanzibar") {
+		t.Errorf("a document was deleted without a request: %+v", got)
 	}
 	f.verifyClean()
 	_, err := f.Delete(f.ctx, chat.DeletionSession, string(s.ID))

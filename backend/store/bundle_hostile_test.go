@@ -232,7 +232,7 @@ func TestHostileBundles(t *testing.T) {
 		{"no archive", []byte("PK\x03\x04 and then nothing"), corrupt, "damaged or not a bundle"},
 		{"cut in half", b[:len(b)/2], corrupt, "damaged or not a bundle"},
 		{"version 1", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": 1`))), newer, "version 1"},
-		{"a future version", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": 4`))), newer, "version 4"},
+		{"a future version", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": 5`))), newer, "version 5"},
 		{"no version", packed(t, with(e, "meta.json", replaced(`"schema_version": 2,`, ``))), newer, "no schema_version"},
 		{"version in words", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": "two"`))), corrupt, "meta.json"},
 		{"another integrity mode", packed(t, with(e, "meta.json", replaced("sha256-chain", "none"))), newer, "integrity mode"},

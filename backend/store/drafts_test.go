@@ -66,6 +66,9 @@ func TestQueuedDraftsMigrate(t *testing.T) {
 		`UPDATE drafts SET queued = 1 WHERE branch_id = '` + string(a.ID) + `'`,
 		`DROP INDEX idx_projects_copy`, `ALTER TABLE projects DROP COLUMN watch_identity`,
 		`CREATE INDEX idx_projects_copy ON projects (id, name, created_at, updated_at, model, tools_mode, tools_json, watch, scan_json, instructions)`,
+		`DROP INDEX idx_events_lane`, `ALTER TABLE events DROP COLUMN lane_seq`, `ALTER TABLE events DROP COLUMN lane`,
+		`ALTER TABLE sessions DROP COLUMN begun_by`, `ALTER TABLE branches DROP COLUMN lane`,
+		`ALTER TABLE branches DROP COLUMN machine`, `ALTER TABLE branches DROP COLUMN continues`,
 		`DELETE FROM goose_db_version WHERE version_id >= 18`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(statement).Error)

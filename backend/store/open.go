@@ -149,7 +149,13 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	s.core.Place.Reading = true
 	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupPart.Archive.LogNote())
 	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas(s.core.Place.Path), sqlite.Readers)
-	return sqlite.MapError(op, err)
+	if err != nil {
+		return sqlite.MapError(op, err)
+	}
+	if err := s.core.Read(ctx, op, s.core.ReadDevice); err != nil {
+		s.core.Log.Warn("it cannot be read which device this is", "err", err)
+	}
+	return nil
 }
 
 // Note says why the data is read-only although that was not requested, or that the newest changes cannot be read;
@@ -192,6 +198,11 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	backup.Mark(s.core)
 	if err := backup.AdoptBackup(ctx, s.core); err != nil {
 		return err
+	}
+	if !s.core.Copied {
+		if err := s.core.Write(ctx, op, s.core.TakeDevice); err != nil {
+			return err
+		}
 	}
 	if err := search.CheckVectorCache(ctx, s.searchPart); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)

@@ -81,10 +81,9 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 		var decoded core.RecentValues
 		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
-		tail := ledger.Genesis()
+		tails, position := ledger.Tails{}, core.Positions(0)
 		for _, r := range rows {
-			f.ok(records.ApplyRow(db, &decoded, nil, state, tail, r))
-			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
+			f.ok(records.ApplyRow(db, &decoded, nil, state, tails, &position, r))
 		}
 		return nil
 	}))

@@ -205,6 +205,11 @@ func (e *Engine) recoveredTurn(ctx context.Context, id chat.TurnID, op string) (
 	if err != nil {
 		return t, err
 	}
+	if open := !t.Phase.Finalized() && t.Phase != chat.PhaseFailed; open {
+		if elsewhere, err := e.turns.FinishedElsewhere(ctx, id); err != nil || elsewhere {
+			return t, cmp.Or(err, finishedElsewhere(t, op))
+		}
+	}
 	if t.Phase == chat.PhaseResponding && !t.Incomplete() {
 		if _, err := e.recoverIdle(ctx, id); err != nil {
 			return t, err
@@ -213,6 +218,11 @@ func (e *Engine) recoveredTurn(ctx context.Context, id chat.TurnID, op string) (
 		return e.past.Turn(ctx, id)
 	}
 	return t, nil
+}
+
+func finishedElsewhere(t chat.Turn, op string) error {
+	return chat.Errorf(chat.CodeConflict, op, "Turn %d was begun on another machine, and is finished there. It was not changed.", t.Seq).
+		WithHint("export the session there and import it here once the turn is finished; or send a message, which goes on from the turn before it")
 }
 
 // openTurn is recoveredTurn, and reports whether the turn is between two steps.

@@ -154,7 +154,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if err := checkContent(m.Content); err != nil {
 		return nil, err
 	}
-	model, err := e.modelFor(ctx, m.Branch, m.Model)
+	model, err := e.ownBranch(ctx, &m)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +163,23 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 		return nil, err
 	}
 	return e.accept(ctx, m, model)
+}
+
+// ownBranch resolves a message's model and, once it can be used, the branch to which this device writes: a branch of
+// another device continues here on one that begins at its end.
+func (e *Engine) ownBranch(ctx context.Context, m *Message) (Model, error) {
+	model, err := e.modelFor(ctx, m.Branch, m.Model)
+	if err != nil {
+		return model, err
+	}
+	b, err := e.past.Branch(ctx, m.Branch)
+	if err != nil || !b.Elsewhere {
+		return model, err
+	}
+	if m.Branch, err = e.branches.Own(ctx, m.Branch); err != nil {
+		return model, err
+	}
+	return e.modelFor(ctx, m.Branch, m.Model)
 }
 
 // accept runs TX-0 and starts the turn. A turn that blocks the branch is resolved once, according to the policy.

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -246,6 +247,12 @@ func TestCalibration(t *testing.T) {
 	}
 	if f := seen.Manifest.Budget.Calibration; f < 1.25 || f > 1.35 {
 		t.Fatalf("calibration %v", f)
+	}
+	// People see numbers in the model's own tokens: the working set is the one that models lists, whatever is learned.
+	m := seen.Manifest
+	learned, plain := prompt.UsageOf(m), prompt.NewBudget(m.Limits, m.Policy, 1).Ceiling
+	if want := int(math.Round(float64(m.TotalTokens) * m.Budget.Calibration)); learned.Ceiling != plain || learned.Used != want || m.Budget.Ceiling >= plain {
+		t.Errorf("shown: %d of %d tokens, want %d of %d; the ceiling by our count is %d", learned.Used, learned.Ceiling, want, plain, m.Budget.Ceiling)
 	}
 	for range 50 {
 		if err := w.store.ObserveCalibration(t.Context(), "scripted", "main", 1000, 800); err != nil {

@@ -24,7 +24,9 @@ type TurnStore interface {
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
-	UnfinishedTurns(context.Context) ([]chat.Turn, error)
+	// OpenTurns are the turns without a final answer, without those that are left to another device.
+	OpenTurns(context.Context) ([]chat.Turn, error)
+	FinishedElsewhere(context.Context, chat.TurnID) (bool, error)
 	WasRestored(context.Context, chat.StepID) (bool, error)
 }
 

@@ -47,6 +47,9 @@ func (e *Engine) Queue(ctx context.Context, branch chat.BranchID) (Queue, error)
 // SendOrQueue is Send, but while another turn of the branch runs, or queued messages are about to be sent, the message
 // joins the branch's queue. The handle is then nil. A held queue stays held.
 func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
+	if _, err := e.ownBranch(ctx, &m); err != nil {
+		return nil, err
+	}
 	sends, err := e.sendsQueued(ctx, m.Branch)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // sent except messages queued in this run of the program. An unreadable turn is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
-	turns, err := e.turns.UnfinishedTurns(ctx)
+	turns, err := e.turns.OpenTurns(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -43,7 +43,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	if n := e.pruneFinal(ctx); n > 0 {
 		report.Items = append(report.Items, chat.RecoveredCount(chat.RecoveredPruned, n))
 	}
-	if turns, err = e.turns.UnfinishedTurns(ctx); err != nil {
+	if turns, err = e.turns.OpenTurns(ctx); err != nil {
 		return report, err
 	}
 	e.forget(turns)

@@ -9,12 +9,10 @@ import (
 // The texts for the model about calls that did not run, or whose outcome is unknown. They are exact, so that the model
 // neither repeats such a call nor relies on it.
 const (
-	deniedText         = "Not run: the user did not allow this call."
-	stoppedText        = "Not run: the user stopped the answer before this call began."
-	notObjectText      = "Not run: the arguments are not a JSON object. Nothing was changed."
-	repeatedNameText   = "Not run: an object in the arguments has a name twice. Nothing was changed. Write each name once."
-	unknownOutcomeText = "The outcome of this call is unknown: it was started, and no result came. It may or may not have had its effects. " +
-		"Do not repeat it before you have verified what it did."
+	deniedText       = "Not run: the user did not allow this call."
+	stoppedText      = "Not run: the user stopped the answer before this call began."
+	notObjectText    = "Not run: the arguments are not a JSON object. Nothing was changed."
+	repeatedNameText = "Not run: an object in the arguments has a name twice. Nothing was changed. Write each name once."
 )
 
 var tooManyCallsText = fmt.Sprintf("Not run: an answer may call at most %d tools at once.", maxCalls)
@@ -49,7 +47,7 @@ func endsOfUnanswered(b *chat.ToolBatch) (ends []chat.CallEnd) {
 		switch c.State {
 		case chat.CallDone:
 		case chat.CallStarted, chat.CallUnknown:
-			ends = append(ends, chat.CallEnd{Call: c.ID, Result: errorResult(unknownOutcomeText)})
+			ends = append(ends, chat.CallEnd{Call: c.ID, Result: errorResult(chat.UnknownOutcome)})
 		default:
 			ends = append(ends, chat.CallEnd{Call: c.ID, Result: errorResult(stoppedText)})
 		}

@@ -215,7 +215,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		}
 		end.Result = &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: c.Text}}, IsError: c.IsError}
 	case chat.ResolveTell:
-		end.Result = errorResult(unknownOutcomeText)
+		end.Result = errorResult(chat.UnknownOutcome)
 	case chat.ResolveRerun:
 		if err := e.mayRerun(ctx, b, call, c.Hash, op); err != nil {
 			return err
@@ -329,7 +329,7 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 // ResumeTools continues the turns that an earlier process left between two steps, unless they wait for the user, and
 // returns how many continue. It is for a long-running process: a short-lived one would interrupt the calls again.
 func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
-	turns, err := e.turns.UnfinishedTurns(ctx)
+	turns, err := e.turns.OpenTurns(ctx)
 	n := 0
 	for _, t := range turns {
 		if ok, err := e.resumable(ctx, t); err != nil || !ok {
@@ -402,7 +402,7 @@ func (e *Engine) endSuspended(ctx context.Context, t chat.Turn, outcome chat.Out
 
 // RecoveredBatches returns the open batches with the model's text before the calls.
 func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
-	turns, err := e.turns.UnfinishedTurns(ctx)
+	turns, err := e.turns.OpenTurns(ctx)
 	if err != nil {
 		return nil, err
 	}

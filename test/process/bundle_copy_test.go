@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,14 +11,14 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A bundle of a session that was continued in two places is imported as a copy with its own ids, also in the X-ray. The
+// A bundle of a session that one machine continued in two ways is imported as a copy with its own ids, also in the X-ray. The
 // copy's contexts can be assembled again without the original, and a turn deleted in the copy is deleted from the
 // copy's requests.
 func TestADivergedCopyIsIndependent(t *testing.T) {
 	t.Parallel()
 	server := harness.NewRelay(t, harness.OpenAIWire, func(n int) llmtest.Step { return harness.Reply(harness.OpenAIWire, n) }, harness.Summarizing(harness.OpenAIWire))
 	config := harness.OpenAIWire.Model("relay", server.URL)
-	h, other := harness.NewHome(t, harness.Shipped(t), config), harness.NewHome(t, harness.Shipped(t), config)
+	h := harness.NewHome(t, harness.Shipped(t), config)
 	notes, file := filepath.Join(h.Dir, "notes.txt"), filepath.Join(h.Dir, "session.cinf")
 	if err := os.WriteFile(notes, []byte("The dog is called Rex."), 0o600); err != nil {
 		t.Fatal(err)
@@ -26,12 +27,17 @@ func TestADivergedCopyIsIndependent(t *testing.T) {
 		return h.OK(append([]string{"send", "--model", "relay", "--wait", "indexed", "--json", text}, flags...)...).Sent().SessionID
 	}
 	session := send(h, "The cat is called Otto.", "--new", "--attach", notes)
+	before := filepath.Join(t.TempDir(), "before")
+	if err := os.CopyFS(before, os.DirFS(h.DataDir())); err != nil {
+		t.Fatal(err)
+	}
+	send(h, "Continued there.", "--session", session)
+	send(h, "What is the cat called?", "--session", session)
 	h.OK("export", session, "--format", "bundle", "-o", file)
-	other.OK("import", file)
+	if err := errors.Join(os.RemoveAll(h.DataDir()), os.CopyFS(h.DataDir(), os.DirFS(before))); err != nil {
+		t.Fatal(err)
+	}
 	send(h, "Continued here.", "--session", session)
-	send(other, "Continued there.", "--session", session)
-	send(other, "What is the cat called?", "--session", session)
-	other.OK("export", session, "--format", "bundle", "--replace", "-o", file)
 	var report struct {
 		Files []struct {
 			First string `json:"first_session"`

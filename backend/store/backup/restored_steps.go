@@ -11,10 +11,13 @@ import (
 )
 
 // markRestored marks the steps of open turns in data that was or will be restored. From then on the database is no
-// longer a backup.
+// longer a backup, and it is another device than the data that it was made of.
 func markRestored(ctx context.Context, s *core.Core) error {
 	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
 		if err := t.Run(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
+			return err
+		}
+		if err := s.RenewDevice(t); err != nil {
 			return err
 		}
 		steps, err := sqlite.All[chat.StepID](t.DB, `SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.phase = 'Responding' ORDER BY s.id`)

@@ -45,7 +45,8 @@ func outsideReference(s *ledger.State) string {
 		return []bool{id == s.SessionID, required(s.Branches, r.ActiveBranch)}
 	})
 	checkRefs(c, "branch", s.Branches, func(_ string, r *ledger.Branch) []bool {
-		return []bool{optional(s.Branches, r.ParentBranch), optional(s.Turns, r.ForkTurn), required(s.States, r.BaseState), required(s.States, r.HeadState)}
+		return []bool{optional(s.Branches, r.ParentBranch), optional(s.Turns, r.ForkTurn), required(s.States, r.BaseState), required(s.States, r.HeadState),
+			optional(s.Branches, r.Continues)}
 	})
 	checkRefs(c, "state", s.States, func(_ string, r *ledger.Checkpoint) []bool {
 		return []bool{required(s.Branches, r.BranchID), optional(s.States, r.ParentID)}

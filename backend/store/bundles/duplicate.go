@@ -67,7 +67,7 @@ func (d *duplication) run(branch chat.BranchID, title string) (schema.SessionRow
 		return schema.SessionRow{}, err
 	}
 	now := d.tx.Now
-	for e, err := range d.original.events("") {
+	for e, err := range d.original.events() {
 		if err != nil {
 			return schema.SessionRow{}, err
 		}

@@ -43,8 +43,9 @@ func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, r
 // transaction copies them over. Bad input is an error that names the event and changes nothing.
 //
 // A session that does not exist here keeps its ids. If it exists and one ledger is a prefix of the other, only the
-// new events are added, in one transaction, and the requests that an earlier bundle had left out. If the two have
-// diverged, the bundle's is imported as a copy with new ids. Notices list what was omitted, and what was completed.
+// new events are added, in one transaction, and the requests that an earlier bundle had left out. If both went on, on
+// different devices, they are merged. If one device's part has diverged, the bundle's is imported as a copy with new
+// ids. Notices list what was omitted, and what was completed.
 func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, withName(name, err)
@@ -86,6 +87,14 @@ type incoming struct {
 	deleted int64           // the last event about a permanent deletion; 0: none
 	torn    bool
 	current bool // the session in this database ends with the bundle's last event
+
+	lanes     map[string][][sha256.Size]byte // the hashes of each lane
+	deletions []deletion
+	machines  map[string]string // the names of devices, by the branches that they began
+	// Of a merge:
+	merged           map[string]int // turns, by machine
+	deletedElsewhere bool
+	unmergeable      bool // it failed, so a copy is imported
 }
 
 // validate checks a bundle on its own.
@@ -94,7 +103,10 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 	if err != nil {
 		return nil, err
 	}
-	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{}}
+	in := &incoming{
+		ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{},
+		lanes: map[string][][sha256.Size]byte{}, machines: map[string]string{},
+	}
 	documents := map[chat.FileID]int64{} // named by messages -> the event
 	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
@@ -104,11 +116,17 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 			return invalidBundle("event %d cannot be replayed: %v", e.Seq, err)
 		}
 		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		in.lanes[e.Lane] = append(in.lanes[e.Lane], [sha256.Size]byte(e.Hash))
 		switch e.Type {
 		case ledger.EventFileAdded:
 			in.gone[e.Entity] = true
 		case ledger.EventContentDeleted:
 			in.deleted = e.Seq
+			return inPayload(e, func(d ledger.ContentDeleted) {
+				in.deletions = append(in.deletions, deletion{e.Lane, len(in.lanes[e.Lane]), d.Files})
+			})
+		case ledger.EventBranchCreated:
+			return inPayload(e, func(d ledger.BranchCreated) { in.machines[e.Entity] = d.Machine })
 		}
 		return documentsIn(e, documents)
 	})
@@ -130,6 +148,12 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 		}
 	}
 	return in, nil
+}
+
+// inPayload calls do with an event's decoded payload.
+func inPayload[P any](e ledger.Event, do func(P)) error {
+	_, err := events.PayloadOf(e, func(_ ledger.Event, p P) (struct{}, error) { do(p); return struct{}{}, nil })
+	return err
 }
 
 // documentsIn records the documents that a message names.
@@ -157,29 +181,35 @@ type relation struct {
 	outcome  chat.ImportOutcome
 	from     int64          // the last common event, if one ledger continues the other
 	existing chat.SessionID // exists here already
+	less     bool           // the bundle lacks events that exist here
 }
 
 // relation compares the ends of the two ledgers: a hash covers everything before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
-	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
+	here, err := lanesHere(db, in.session)
 	if err != nil {
 		return relation{}, err
 	}
-	last := int64(len(in.hashes))
 	if len(here) == 0 {
 		return relation{outcome: chat.ImportCreated}, nil
 	}
-	if at := here[0].EventSeq; at < last {
-		// The bundle's later deletions still exist here: removing them is the user's decision.
-		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.deleted <= at {
-			return relation{outcome: chat.ImportGrown, from: at}, nil
-		}
-	} else {
-		same, err := sqlite.All[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
-		if err != nil || len(same) > 0 {
-			return relation{outcome: chat.ImportAlready, existing: chat.SessionID(in.session)}, err
-		}
+	one, merges, more, less, err := in.mergeable(db, here)
+	if err != nil {
+		return relation{}, err
 	}
+	switch at := int64(here[""]); {
+	case merges && !more:
+		return relation{outcome: chat.ImportAlready, existing: chat.SessionID(in.session)}, nil
+	case merges && !one:
+		return relation{outcome: chat.ImportMerged, less: less}, nil
+	case merges && in.deleted <= at: // the bundle's later deletions still exist here: removing them is the user's decision
+		return relation{outcome: chat.ImportGrown, from: at}, nil
+	}
+	return in.asCopy(db)
+}
+
+// asCopy is the relation of a bundle that cannot be added to its session: a copy of it is made once.
+func (in *incoming) asCopy(db *gorm.DB) (relation, error) {
 	existing, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
 	if err != nil || len(existing) > 0 {
 		return relation{outcome: chat.ImportAlready, existing: append(existing, "")[0]}, err
@@ -196,12 +226,19 @@ func (in *incoming) key() string {
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var rel relation
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
-		rel, err = in.relation(db)
+		if in.unmergeable {
+			rel, err = in.asCopy(db)
+		} else {
+			rel, err = in.relation(db)
+		}
 		return err
 	}); err != nil {
 		return out, err
 	}
 	checkUnchanged := func(t *core.Tx) error {
+		if in.unmergeable {
+			return nil
+		}
 		current, err := in.relation(t.DB)
 		if err == nil && current != rel {
 			err = errChanged
@@ -222,25 +259,43 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 			if err := in.replay(t, rel.from, nil, &out); err != nil {
 				return err
 			}
-			if out.Requests, err = in.complete(t, out.Session); err != nil {
-				return err
-			}
-			if err := events.LinkRetrievedElsewhere(t); err != nil {
-				return err
-			}
-			return enqueueJobs(t, in.session)
+			return in.finish(t, &out)
 		})
+	case chat.ImportMerged:
+		out = chat.Imported{Session: chat.SessionID(in.session)}
+		err = in.write(s, checkUnchanged, func(t *core.Tx) error {
+			if err := in.merge(t, &out); err != nil {
+				return err
+			}
+			return in.finish(t, &out)
+		})
+		if sqlite.Constrained(err) || chat.CodeOf(err) == chat.CodeCorrupt { // two devices wrote the same record after all
+			in.unmergeable = true
+			return in.importTo(s)
+		}
+		out.Notice = in.mergedFrom()
 	default:
 		out, err = in.importAsCopy(s, rel, checkUnchanged)
 	}
 	if sqlite.Constrained(err) {
 		err = invalidBundle("one of its records is invalid, or has the id of a record of another session here")
 	}
-	in.current = rel.outcome == chat.ImportCreated || rel.outcome == chat.ImportGrown
-	if out.Outcome = rel.outcome; out.Requests > 0 {
+	in.current = rel.outcome == chat.ImportCreated || rel.outcome == chat.ImportGrown || rel.outcome == chat.ImportMerged && !rel.less
+	if out.Outcome = rel.outcome; out.Requests > 0 && rel.outcome == chat.ImportAlready {
 		out.Outcome = chat.ImportGrown
 	}
 	return out, err
+}
+
+// finish completes an existing session that got events.
+func (in *incoming) finish(t *core.Tx, out *chat.Imported) (err error) {
+	if out.Requests, err = in.complete(t, out.Session); err != nil {
+		return err
+	}
+	if err := events.LinkRetrievedElsewhere(t); err != nil {
+		return err
+	}
+	return enqueueJobs(t, in.session)
 }
 
 // importAsCopy imports a session that does not exist here, or a copy of one that has diverged.
@@ -307,18 +362,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 			}
 			e = *copied
 		}
-		switch e.Type {
-		case ledger.EventTurnAccepted:
-			out.Turns++
-		case ledger.EventBranchCreated:
-			out.Branches++
-		}
-		if e.Type == ledger.EventFileAdded && in.gone[original] {
-			err = p.Keep(e)
-		} else {
-			err = p.Play(e, contents)
-		}
-		if err != nil {
+		if err := in.play(p, e, original, contents, out); err != nil {
 			return playFault(seq, err)
 		}
 		return nil
@@ -334,6 +378,20 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		out.Branches = max(out.Branches-1, 0)
 	}
 	return in.checkRecords(t, p.Session)
+}
+
+// play applies an event, and counts it. original is the bundle's id of its entity.
+func (in *incoming) play(p *events.Applier, e ledger.Event, original string, contents []bundle.Content, out *chat.Imported) error {
+	switch e.Type {
+	case ledger.EventTurnAccepted:
+		out.Turns++
+	case ledger.EventBranchCreated:
+		out.Branches++
+	}
+	if e.Type == ledger.EventFileAdded && in.gone[original] {
+		return p.Keep(e)
+	}
+	return p.Play(e, contents)
 }
 
 // playFault returns an error that names the event whose records cannot be created.
@@ -369,8 +427,9 @@ func (in *incoming) checkRecords(t *core.Tx, session string) error {
 
 // enqueueJobs enqueues the jobs that the turns of a session need.
 func enqueueJobs(t *core.Tx, session string) error {
-	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
-		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
+	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id, t.phase FROM turns t
+		WHERE t.session_id = ? AND (t.phase = 'ResponseFinalized' OR t.phase = 'StateCommitted' AND t.index_status <> 'degraded')
+		AND `+core.MayFinish+` ORDER BY t.branch_id, t.turn_seq`, append([]any{session}, t.Device.Finishing()...)...)
 	if err != nil {
 		return err
 	}

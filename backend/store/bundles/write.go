@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -38,6 +39,13 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if err != nil {
 			return err
 		}
+		lanes, err := lanesHere(db, string(session))
+		if err != nil {
+			return err
+		}
+		if len(lanes) == 1 && lanes[""] > 0 {
+			lanes = nil
+		}
 		x := exporter{ctx: ctx, db: db, session: string(session), state: state, withQuotes: withQuotes}
 		if x.quoting, err = quotingRequests(db, string(session), state); err != nil {
 			return err
@@ -47,10 +55,10 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 			Meta: bundle.Meta{
 				Program: "ContextInfinity", Version: s.Version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
 				ExportedAt: chat.FormatTime(s.Clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
-				LeftOut: leftOut,
-				Counts:  bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
+				LeftOut: leftOut, Lanes: len(lanes),
+				Counts: bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
 			},
-			Events: x.events(""), Contents: x.contents,
+			Events: x.events(), Contents: x.contents,
 			Snapshot: ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory},
 		})
 	})
@@ -70,25 +78,39 @@ type exporter struct {
 	withQuotes bool
 }
 
-// events yields the ledger in order; where selects a part of it.
-func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
+// events yields the ledger in order, or the events of some types.
+func (x *exporter) events(types ...ledger.Type) iter.Seq2[ledger.Event, error] {
 	return func(yield func(ledger.Event, error) bool) {
-		rows, err := x.db.Raw(`SELECT * FROM events WHERE session_id = ? `+where+` ORDER BY event_seq`, x.session).Rows()
+		lanes, err := core.HasLanes(x.db, x.session)
+		if err != nil {
+			yield(ledger.Event{}, err)
+			return
+		}
+		where, args := ``, []any{x.session}
+		if len(types) > 0 && !lanes { // with lanes, positions are counted
+			where, args = ` AND type IN ?`, append(args, types)
+		}
+		rows, err := x.db.Raw(`SELECT * FROM events WHERE session_id = ?`+where+core.InOrder(lanes), args...).Rows()
 		if err != nil {
 			yield(ledger.Event{}, err)
 			return
 		}
 		defer rows.Close()
+		position := core.Positions(0)
 		for rows.Next() {
 			var r schema.EventRow
 			if err = x.db.ScanRows(rows, &r); err != nil {
 				break
 			}
-			payload, err := x.decoded.Payload(x.db, r)
+			e := position.Next(r, nil)
+			if len(types) > 0 && !slices.Contains(types, e.Type) {
+				continue
+			}
+			e.Payload, err = x.decoded.Payload(x.db, r)
 			if err != nil {
 				err = sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
 			}
-			if !yield(r.Event(payload), errors.Join(err, x.ctx.Err())) {
+			if !yield(e, errors.Join(err, x.ctx.Err())) {
 				return
 			}
 		}
@@ -99,11 +121,11 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 }
 
 // describing selects the events that name contents by hash.
-const describing = `AND type IN ('step_started', 'step_ended', 'turn_prepared', 'file_added')`
+var describing = []ledger.Type{ledger.EventStepStarted, ledger.EventStepEnded, ledger.EventTurnPrepared, ledger.EventFileAdded}
 
 // contents yields the contents that the events name by hash, in their order.
 func (x *exporter) contents(yield func(bundle.Content, error) bool) {
-	for e, err := range x.events(describing) {
+	for e, err := range x.events(describing...) {
 		var list []bundle.Content
 		if err == nil && e.Payload != nil {
 			list, err = x.contentsOf(e)

@@ -22,6 +22,7 @@ import (
 type Core struct {
 	Dir      string
 	Version  string // of the program, recorded in bundles
+	Device   Device // which writes here
 	ReadOnly bool
 	Scratch  bool // temporary data: writes are not synced
 	Copied   bool // this is a copy of the data: an upgrade needs no backup

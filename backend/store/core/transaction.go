@@ -12,7 +12,8 @@ import (
 // Tx is a writing transaction with the state of the ledgers that it writes to.
 type Tx struct {
 	*sqlite.Tx
-	tails map[chat.SessionID]LedgerTail // end of each ledger written to so far
+	tails  map[chat.SessionID]LedgerTail // end of each ledger written to so far
+	Device Device
 	// Requests and Manifests are the most recent ones, decoded: those of the store, see RecentValues.
 	Requests, Manifests *RecentValues
 	// Commits says that this transaction also commits finalized turns, so no job has to.
@@ -22,7 +23,9 @@ type Tx struct {
 // Write runs do in one transaction: committed if do returns nil, otherwise rolled back.
 func (s *Core) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	return s.DB.Write(ctx, op, func(t *sqlite.Tx) error {
-		return do(&Tx{Tx: t, tails: map[chat.SessionID]LedgerTail{}, Requests: &s.Requests, Manifests: &s.Manifests})
+		return do(&Tx{
+			Tx: t, tails: map[chat.SessionID]LedgerTail{}, Device: s.Device, Requests: &s.Requests, Manifests: &s.Manifests,
+		})
 	})
 }
 

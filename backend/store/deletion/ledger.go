@@ -91,7 +91,13 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 			return err
 		}
 		if payload != nil {
-			record.Events = append(record.Events, ledger.DeletedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
+			row, err := sqlite.One[schema.EventRow](e.DB, "event", seq,
+				`SELECT event_seq, lane, lane_seq FROM events WHERE session_id = ? AND event_seq = ?`, session, seq)
+			if err != nil {
+				return err
+			}
+			spot := row.Event(nil).Spot()
+			record.Events = append(record.Events, ledger.DeletedEvent{Lane: spot.Lane, Seq: spot.Number, SHA256: schema.HexHash(payload)})
 		}
 	}
 	// A snapshot holds earlier content, including what the head knew.

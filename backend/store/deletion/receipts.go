@@ -68,11 +68,11 @@ func (s *Deletion) DeletedTurns(ctx context.Context, session chat.SessionID, ids
 		for _, r := range receipts {
 			at[r.ID] = r.At
 		}
-		recorded, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+		recorded, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
 		for _, e := range recorded {
-			if deletion, ok := deleted[e.EventSeq]; ok {
-				out[chat.TurnID(e.EntityID)] = at[deletion.Receipt]
+			if all := deleted[e.Event(nil).Spot()]; len(all) > 0 {
+				out[chat.TurnID(e.EntityID)] = at[all[len(all)-1].Receipt]
 			}
 		}
 		return err

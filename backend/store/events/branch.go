@@ -12,6 +12,7 @@ var branchEvents = map[ledger.Type]eventKind{
 		remapID(c, &d.ParentBranch)
 		remapID(c, &d.ForkTurn)
 		remapID(c, &d.BaseState)
+		remapID(c, &d.Continues)
 	}),
 	ledger.EventBranchRenamed:  kindOf((*Applier).branchRenamed, nil),
 	ledger.EventBranchArchived: kindOf((*Applier).branchArchived, nil),
@@ -27,6 +28,7 @@ func (a *Applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
 		ID: e.Entity, SessionID: a.Session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: schema.OrNull(d.ParentBranch),
 		ForkTurn: schema.OrNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
 		HeadState: string(d.BaseState), HeadSeq: d.BaseSeq,
+		Lane: e.Lane, Machine: d.Machine, Continues: string(d.Continues),
 	}).Error
 }
 

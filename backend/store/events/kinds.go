@@ -93,7 +93,11 @@ func Record(
 func (a *Applier) Record(
 	kind ledger.Type, entity string, data any, packed *core.Payload, contents ...bundle.Content,
 ) error {
-	e := ledger.Event{SessionID: a.Session, Type: kind, Entity: entity, CreatedAt: a.Stamp()}
+	tail, err := a.Tail(chat.SessionID(a.Session))
+	if err != nil {
+		return err
+	}
+	e := ledger.Event{SessionID: a.Session, Type: kind, Entity: entity, CreatedAt: a.Stamp(), Lane: tail.Lane}
 	a.contents = contents
 	if err := EventKinds[kind].Apply(a, e, data); err != nil {
 		return err

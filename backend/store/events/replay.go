@@ -39,6 +39,7 @@ func (a *Applier) Keep(e ledger.Event) error {
 	return a.DB.Create(&schema.EventRow{
 		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
+		Lane: e.Lane, LaneSeq: e.LaneSeq,
 	}).Error
 }
 

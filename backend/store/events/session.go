@@ -26,7 +26,7 @@ var sessionEvents = map[ledger.Type]eventKind{
 func (a *Applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
 	return a.DB.Create(&schema.SessionRow{
 		ID: e.Entity, CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: d.Source, ActiveBranch: string(d.ActiveBranch),
-		Title: d.Title, SystemPrompt: d.SystemPrompt,
+		Title: d.Title, SystemPrompt: d.SystemPrompt, BegunBy: a.Device.Home,
 	}).Error
 }
 

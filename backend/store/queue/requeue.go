@@ -11,7 +11,8 @@ import (
 
 // RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a live summarize_turn job gets one, as
 // does a committed turn without index_turn, and jobs with an expired lease are due again. Failed jobs stay failed. It
-// returns how many it queued; calling it again queues none.
+// returns how many it queued; calling it again queues none. Turns of other devices get their state summaries and index
+// from there.
 func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 	var n int
 	err := s.Write(ctx, "job.requeue", func(t *core.Tx) error {
@@ -44,7 +45,8 @@ func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 func requeue(t *core.Tx, kind chat.JobType, where string) (int, error) {
 	turns, err := sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
-		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
+		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') AND `+core.MayFinish+` ORDER BY t.branch_id, t.turn_seq`,
+		append([]any{kind}, t.Device.Finishing()...)...)
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +67,8 @@ func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
 			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))
-			ORDER BY t.id DESC LIMIT ?`, chat.JobIndexTurn, version, limit)
+			  AND `+core.MayFinish+`
+			ORDER BY t.id DESC LIMIT ?`, append(append([]any{chat.JobIndexTurn, version}, t.Device.Finishing()...), limit)...)
 		for _, turn := range turns {
 			if err == nil {
 				err = enqueueAt(t, priorityOlder, chat.JobIndexTurn, turn)
@@ -105,7 +108,9 @@ func (s *Queue) Orphaned() int {
 	return int(s.orphaned.Swap(0))
 }
 
-// PendingIDs returns the final turns of all sessions that no state summary covers yet.
+// PendingIDs returns the final turns of all sessions that no state summary covers yet, without those that another device
+// commits.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
-	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
+	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT t.id FROM turns t
+		WHERE t.phase = 'ResponseFinalized' AND `+core.MayFinish+` ORDER BY t.id`, s.Device.Finishing()...)
 }

@@ -1,8 +1,10 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -32,8 +34,16 @@ func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 
 // Branch reads one branch.
 func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
-	row, err := core.Query(ctx, s, "branch.read", func(db *gorm.DB) (schema.BranchRow, error) { return schema.BranchByID(db, id) })
-	return row.Branch(), err
+	return core.Query(ctx, s, "branch.read", func(db *gorm.DB) (chat.Branch, error) {
+		row, err := schema.BranchByID(db, id)
+		if err != nil {
+			return chat.Branch{}, err
+		}
+		branch := row.Branch()
+		owns, err := s.Device.Owns(db, row)
+		branch.Elsewhere = !owns
+		return branch, err
+	})
 }
 
 type branchSummaryRow struct {
@@ -75,9 +85,18 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 
 // insertBranch writes a branch with its base as head.
 func insertBranch(t *core.Tx, b schema.BranchRow) error {
+	tail, err := t.Tail(chat.SessionID(b.SessionID))
+	if err != nil {
+		return err
+	}
+	machine := ""
+	if tail.Lane != "" {
+		machine = t.Device.Name
+	}
 	return events.Record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
-		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
+		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq, Machine: machine,
+		Continues: chat.BranchID(b.Continues),
 	})
 }
 
@@ -114,6 +133,11 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 		return schema.BranchRow{}, err
 	}
 	child.BaseState, child.BaseSeq, child.HeadState, child.HeadSeq = base.ID, base.StateSeq, base.ID, base.StateSeq
+	if p.Continues {
+		if err := continuing(t, &child, p.Branch); err != nil {
+			return schema.BranchRow{}, err
+		}
+	}
 	if child.Label == "" {
 		if child.Label, err = freeLabel(t, child.SessionID); err != nil {
 			return schema.BranchRow{}, err
@@ -130,10 +154,43 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 			return schema.BranchRow{}, err
 		}
 	}
+	if p.Continues {
+		for _, table := range []string{"drafts", "queued_messages"} {
+			if err := t.Run(`UPDATE `+table+` SET branch_id = ? WHERE branch_id = ?`, child.ID, p.Branch); err != nil {
+				return schema.BranchRow{}, err
+			}
+		}
+	}
 	if p.Activate {
 		err = Activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
 	}
 	return child, err
+}
+
+// onMachine is between the name of a branch and that of the machine on which it continues.
+const onMachine = " · "
+
+// continuing names a branch after the one of another device that it continues.
+func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
+	b, err := schema.BranchByID(t.DB, id)
+	if err != nil {
+		return err
+	}
+	name := b.Label
+	if at := strings.LastIndex(name, onMachine); at > 0 {
+		name = name[:at]
+	}
+	child.Continues, child.Label = b.ID, chat.BoundTitle(name+onMachine+cmp.Or(t.Device.Name, "2"))
+	return nil
+}
+
+// Continuation returns the branch on which this device already continues after a turn (empty: before the first) of a
+// branch of another device; false: there is none.
+func (s *Records) Continuation(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.BranchID, bool, error) {
+	found, err := core.All[chat.BranchID](ctx, s, "branch.read", `SELECT id FROM branches WHERE continues = ? AND lane = ?
+		AND coalesce(fork_turn, '') = ? AND archived_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1`,
+		branch, s.Device.ID, after)
+	return append(found, "")[0], len(found) > 0, err
 }
 
 // forkAfter sets the fork turn, once that turn has ended. The parent is the branch that owns the turn, whichever
@@ -153,6 +210,15 @@ func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after c
 	pending, err := pendingIDs(t.DB, chat.BranchID(turn.BranchID), turn.TurnSeq)
 	if err != nil {
 		return err
+	}
+	if len(pending) > 0 {
+		ours, err := t.Device.Finishes(t.DB, turn.BranchID)
+		if err != nil || !ours { // then they are covered by the new branch's first state summary
+			pending = nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if len(pending) > 0 {
 		return sqlite.Conflict("%d turns up to turn %d are not yet in the branch's state.", len(pending), turn.TurnSeq).
@@ -193,8 +259,8 @@ func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *
 	return InsertState(t, st, nil, 1)
 }
 
-// ForkBase returns what a fork after a turn would be based on: its base state summary, and the committed turns up to
-// the fork point that this state does not cover, which the caller summarizes for ForkPoint.Fallback. After is empty for
+// ForkBase returns what a fork after a turn would be based on: its base state summary, and the final turns up to the
+// fork point that this state does not cover, which the caller summarizes for ForkPoint.Fallback. After is empty for
 // a fork before the first turn.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base schema.StateRow
@@ -218,7 +284,7 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 		turns, err = lineageRows(db, segs, base.CoversSeq+1, seq)
 		return err
 	})
-	turns = slices.DeleteFunc(turns, func(r schema.TurnRow) bool { return r.StateAfter == nil })
+	turns = slices.DeleteFunc(turns, func(r schema.TurnRow) bool { return !chat.Phase(r.Phase).Finalized() })
 	return base.State(), schema.TurnsOf(turns), err
 }
 

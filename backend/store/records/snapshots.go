@@ -20,7 +20,7 @@ import (
 
 // A snapshot is taken when a ledger has grown by SnapshotEvery events since the last one, or by its snapshotShare-th
 // part if that is more, so that the cost of snapshots stays in proportion to the ledger. The last two are kept, in
-// case one is damaged.
+// case one is damaged. A session with lanes has none: events of other devices belong between those that it has.
 const (
 	SnapshotEvery = 200
 	snapshotShare = 50
@@ -77,12 +77,17 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	if err != nil {
 		return nil, replayed, err
 	}
-	tail := ledger.Genesis()
-	if replayed.From > 0 {
-		tail.Seq = replayed.From
-		if tail.Hash, err = hex.DecodeString(state.EventHash); err != nil {
+	tails := ledger.Tails{}
+	if replayed.From > 0 { // it has one lane
+		hash, err := hex.DecodeString(state.EventHash)
+		if err != nil {
 			return nil, replayed, err
 		}
+		tails[""] = ledger.Tail{Seq: replayed.From, Hash: hash}
+	}
+	lanes, err := core.HasLanes(db, session)
+	if err != nil {
+		return nil, replayed, err
 	}
 	deleted, err := core.DeletionsIn(db, session)
 	if err != nil {
@@ -90,25 +95,28 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	}
 	var bad error
 	var decoded core.RecentValues
+	position := core.Positions(replayed.From)
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
-			bad = ApplyRow(db, &decoded, deleted, state, tail, r)
-			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
+			bad = ApplyRow(db, &decoded, deleted, state, tails, &position, r)
 			replayed.Events++
 		}
-	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`, session, replayed.From)
+	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ?`+core.InOrder(lanes), session, replayed.From)
 	return state, replayed, errors.Join(bad, err)
 }
 
-// ApplyRow replays an event after checking its sequence and hash.
-func ApplyRow(db *gorm.DB, decoded *core.RecentValues, deleted ledger.Deletions, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
+// ApplyRow replays an event after checking its place in its lane and its hash.
+func ApplyRow(
+	db *gorm.DB, decoded *core.RecentValues, deleted ledger.Deletions, state *ledger.State, tails ledger.Tails,
+	position *core.Positions, r schema.EventRow,
+) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.Payload(db, r)
 	if err != nil {
 		return sqlite.CorruptRecord("events", id, err)
 	}
-	e := r.Event(payload)
-	if faults := e.Faults(tail); len(faults) > 0 || !deleted.Certifies(e) {
+	e := position.Next(r, payload)
+	if faults := tails.Follow(e); len(faults) > 0 || !deleted.Certifies(e) {
 		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {
@@ -153,7 +161,8 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	due, err := core.All[string](ctx, s, op, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
-			WHERE last - taken >= max(?, last / ?) ORDER BY id`, SnapshotEvery, snapshotShare)
+			WHERE last - taken >= max(?, last / ?) AND NOT EXISTS (SELECT 1 FROM events e
+			  WHERE e.session_id = id AND e.lane_seq <> 0) ORDER BY id`, SnapshotEvery, snapshotShare)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -30,7 +30,7 @@ func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 // (SPEC 6, 7).
 //
 // The summary belongs to the branch that owns the last turn of the range. Superseded summaries of an ancestor branch
-// stay live, because the ancestor has no other. CodeInvalid: it is not shorter than what it represents, or the range
+// stay live, because the ancestor has no other. In place of a branch of another device, it belongs to the lineage's last. CodeInvalid: it is not shorter than what it represents, or the range
 // is not fully committed. CodeConflict: the range has a live summary, or one to be superseded is no longer live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
 	row, err := core.Change(ctx, s.Core, "summary.add", func(t *core.Tx) (schema.RangeSummaryRow, error) { return AddSummary(t, n) })
@@ -55,6 +55,11 @@ func AddSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 		return schema.RangeSummaryRow{}, err
 	}
 	own := segs[slices.IndexFunc(segs, func(g core.Segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
+	if ours, err := t.Device.Finishes(t.DB, own.Branch); err != nil {
+		return schema.RangeSummaryRow{}, err
+	} else if !ours { // it is of use only in this lineage
+		own = segs[len(segs)-1]
+	}
 	body := schema.Clean(n.Content)
 	row := schema.RangeSummaryRow{
 		ID: t.NewID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,

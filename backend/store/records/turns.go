@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -107,12 +108,31 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 	return first, last, int(last), err
 }
 
-// PendingTurns returns the lineage's final turns that no state summary covers yet, in order.
+// PendingTurns returns the lineage's final turns that no state summary covers yet, in order, without those that another
+// device commits.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
 	rows, err := core.OnLineage(ctx, s, "turn.pending", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.TurnRow, error) {
 		return core.InScope[schema.TurnRow](db, segs, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`))
 	})
-	return schema.TurnsOf(rows), err
+	rows, err2 := s.withoutForeign(ctx, rows)
+	return schema.TurnsOf(rows), errors.Join(err, err2)
+}
+
+// withoutForeign removes turns that another device commits.
+func (s *Records) withoutForeign(ctx context.Context, rows []schema.TurnRow) ([]schema.TurnRow, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	ours := map[string]bool{}
+	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
+		for _, r := range rows {
+			if _, known := ours[r.BranchID]; !known && err == nil {
+				ours[r.BranchID], err = s.Device.Finishes(db, r.BranchID)
+			}
+		}
+		return err
+	})
+	return slices.DeleteFunc(rows, func(r schema.TurnRow) bool { return !ours[r.BranchID] }), err
 }
 
 // pendingIDs returns a branch's own pending turns up to a sequence, in order.
@@ -136,6 +156,21 @@ func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
 	return schema.TurnsOf(rows), err
+}
+
+// OpenTurns is UnfinishedTurns without those that are left to another device: only there it is known whether they run.
+func (s *Records) OpenTurns(ctx context.Context) ([]chat.Turn, error) {
+	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
+		WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND `+core.MayFinish+` ORDER BY t.created_at, t.id`,
+		s.Device.Finishing()...)
+	return schema.TurnsOf(rows), err
+}
+
+// FinishedElsewhere reports whether a turn is left to another device.
+func (s *Records) FinishedElsewhere(ctx context.Context, turn chat.TurnID) (bool, error) {
+	rows, err := core.All[int](ctx, s, "turn.read", `SELECT 1 FROM turns t WHERE t.id = ? AND `+core.MayFinish,
+		append([]any{turn}, s.Device.Finishing()...)...)
+	return err == nil && len(rows) == 0, err
 }
 
 // Steps returns a turn's attempts, by index and attempt, without payloads and items.

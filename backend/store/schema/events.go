@@ -12,6 +12,8 @@ type EventRow struct {
 	PrevHash    []byte
 	Hash        []byte
 	Payload     []byte
+	Lane        string
+	LaneSeq     int64
 }
 
 func (EventRow) TableName() string { return "events" }
@@ -21,5 +23,6 @@ func (r EventRow) Event(payload []byte) ledger.Event {
 	return ledger.Event{
 		SessionID: r.SessionID, Seq: r.EventSeq, Type: ledger.Type(r.Type), Entity: r.EntityID, CreatedAt: r.CreatedAt,
 		PayloadHash: r.PayloadHash, PrevHash: r.PrevHash, Hash: r.Hash, Payload: payload,
+		Lane: r.Lane, LaneSeq: r.LaneSeq,
 	}
 }

@@ -72,6 +72,7 @@ func (r BranchRow) ToLedgerRecord() *ledger.Branch {
 	return &ledger.Branch{
 		CreatedAt: r.CreatedAt, ArchivedAt: Text(r.ArchivedAt), ParentBranch: Text(r.ParentBranch), ForkTurn: Text(r.ForkTurn), ForkSeq: r.ForkSeq,
 		BaseState: r.BaseState, BaseSeq: r.BaseSeq, HeadState: r.HeadState, HeadSeq: r.HeadSeq, Epoch: r.Epoch, Label: ledger.SumOfText(r.Label),
+		Lane: r.Lane, Machine: ledger.SumOfName(r.Machine), Continues: r.Continues,
 	}
 }
 

@@ -36,6 +36,7 @@ type SessionRow struct {
 	MemoryScope   string
 	Assistant     string
 	AssistantName string
+	BegunBy       string // see core.Device
 }
 
 func (SessionRow) TableName() string { return "sessions" }
@@ -65,6 +66,9 @@ type BranchRow struct {
 	HeadSeq      int64
 	Epoch        int64
 	Label        string
+	Lane         string
+	Machine      string
+	Continues    string
 }
 
 func (BranchRow) TableName() string { return "branches" }
@@ -74,7 +78,8 @@ func (r BranchRow) Branch() chat.Branch {
 		ID: chat.BranchID(r.ID), SessionID: chat.SessionID(r.SessionID), Label: r.Label,
 		ParentBranch: chat.BranchID(Text(r.ParentBranch)), ForkTurn: chat.TurnID(Text(r.ForkTurn)),
 		BaseState: chat.StateID(r.BaseState), HeadState: chat.StateID(r.HeadState), HeadSeq: r.HeadSeq,
-		Epoch: r.Epoch, CreatedAt: ParseTime(r.CreatedAt), ArchivedAt: ParseTimeOrNil(r.ArchivedAt),
+		Epoch: r.Epoch, CreatedAt: ParseTime(r.CreatedAt), ArchivedAt: ParseTimeOrNil(r.ArchivedAt), Machine: r.Machine,
+		Continues: chat.BranchID(r.Continues),
 	}
 }
 

@@ -126,18 +126,23 @@ func (a *Audit) exclude(table, id string) {
 func (a *Audit) ledger() {
 	snapshots := a.snapshots()
 	a.deletions()
-	tail := ledger.Genesis()
-	each(a, "events", "*", "event_seq", func(r schema.EventRow) {
+	tails, position := ledger.Tails{}, core.Positions(0)
+	order := "event_seq"
+	lanes, err := core.HasLanes(a.DB, a.session)
+	a.expect(err == nil, findUnreadable, "events", a.session, "Its lanes cannot be read.")
+	if lanes {
+		order = "lane_seq, lane"
+	}
+	each(a, "events", "*", order, func(r schema.EventRow) {
 		payload, err := a.payload(r)
 		if codec.IsLong(len(payload)) && a.loosen == nil {
 			a.loosen = heap.Tighten()
 		}
-		e := r.Event(payload)
+		e := position.Next(r, payload)
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
-		for _, fault := range e.Faults(tail) {
+		for _, fault := range tails.Follow(e) {
 			a.add(findLedger, "events", id, "%s", fault)
 		}
-		tail = e.Tail()
 		a.times("events", id, &r.CreatedAt)
 		a.apply(id, e, err)
 		if snapshot, ok := snapshots[e.Seq]; ok {
@@ -162,11 +167,13 @@ func (a *Audit) deletions() {
 	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
 	recorded := map[string]bool{}
-	for _, e := range a.deleted {
-		if !recorded[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
-			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s records this permanent deletion, and its receipt is missing.", a.session)
+	for _, all := range a.deleted {
+		for _, e := range all {
+			if !recorded[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
+				a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s records this permanent deletion, and its receipt is missing.", a.session)
+			}
+			recorded[e.Receipt] = true
 		}
-		recorded[e.Receipt] = true
 	}
 }
 

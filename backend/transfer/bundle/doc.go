@@ -12,6 +12,10 @@
 // A request may be left out, because it quoted other conversations. Its content is then a mark with its hash and size
 // (schema.LeftOutRequest), and schema_version is 3 instead of 2.
 //
+// If several devices have written the session, schema_version is 4. Each event then has a lane, which is a device's,
+// and a number in it, lane_seq; the events are in the order of (number, lane), event_seq is the position in it, and
+// each lane has a chain of its own. A device's name is in the events of the branches that it began.
+//
 // A payload is stored byte for byte in its line, because its hash covers its bytes. Permanently deleted text stays
 // deleted: the replacement text and the event that certifies it are part of the bundle, and the chain remains valid
 // because it covers the hashes.

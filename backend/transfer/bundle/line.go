@@ -17,6 +17,8 @@ import (
 // if they are not text.
 type line struct {
 	Seq          int64           `json:"event_seq"`
+	Lane         string          `json:"lane,omitempty"`
+	LaneSeq      int64           `json:"lane_seq,omitempty"`
 	SessionID    string          `json:"session_id"`
 	Type         string          `json:"type"`
 	Entity       string          `json:"entity_id"`
@@ -31,7 +33,7 @@ type line struct {
 // encodeEvent is an event's line, without its newline.
 func encodeEvent(e ledger.Event) ([]byte, error) {
 	l := line{
-		Seq: e.Seq, SessionID: e.SessionID, Type: string(e.Type), Entity: e.Entity, CreatedAt: e.CreatedAt,
+		Seq: e.Seq, Lane: e.Lane, LaneSeq: e.LaneSeq, SessionID: e.SessionID, Type: string(e.Type), Entity: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: hex.EncodeToString(e.PayloadHash), PrevHash: hex.EncodeToString(e.PrevHash), Hash: hex.EncodeToString(e.Hash),
 	}
 	if e.Payload == nil {
@@ -65,7 +67,10 @@ func decodeEvent(b []byte) (ledger.Event, error) {
 	if err := json.Unmarshal(b, &l); err != nil {
 		return ledger.Event{}, fmt.Errorf("it cannot be read: %w", err)
 	}
-	e := ledger.Event{SessionID: l.SessionID, Seq: l.Seq, Type: ledger.Type(l.Type), Entity: l.Entity, CreatedAt: l.CreatedAt, Payload: l.Payload}
+	e := ledger.Event{
+		SessionID: l.SessionID, Seq: l.Seq, Lane: l.Lane, LaneSeq: l.LaneSeq, Type: ledger.Type(l.Type), Entity: l.Entity,
+		CreatedAt: l.CreatedAt, Payload: l.Payload,
+	}
 	if string(l.Payload) == "null" {
 		e.Payload = nil
 	}

@@ -10,10 +10,12 @@ import (
 )
 
 // Versions of the layout. A bundle has version 2 (ZIG: hard cutover) unless requests are left out of it; then it has
-// version 3, so that a program that expects every request refuses it. Nothing else differs.
+// version 3, so that a program that expects every request refuses it. Nothing else differs. A session that several
+// devices have written has version 4: its events have a lane and a number in it, and event_seq is their position.
 const (
 	SchemaVersion        = 2
 	SchemaVersionLeftOut = 3
+	SchemaVersionLanes   = 4
 )
 
 // integrity is the only integrity mode: each event contains the hash of the previous one.
@@ -33,10 +35,15 @@ type Meta struct {
 	Counts        Counts         `json:"counts"`
 	// LeftOut is the number of requests for which contents.zst has only a mark.
 	LeftOut int `json:"left_out_requests,omitempty"`
+	// Lanes is the number of lanes, if there are several.
+	Lanes int `json:"lanes,omitempty"`
 }
 
 // version is the version of the layout.
 func (m Meta) version() int {
+	if m.Lanes > 0 {
+		return SchemaVersionLanes
+	}
 	if m.LeftOut > 0 {
 		return SchemaVersionLeftOut
 	}
@@ -83,8 +90,8 @@ func decodeMeta(b []byte) (Meta, error) {
 		return Meta{}, otherVersion("meta.json names no schema_version")
 	case v.String() == "1":
 		return Meta{}, otherVersion("it has version 1, which is no longer supported")
-	case v.String() != "2" && v.String() != "3":
-		return Meta{}, otherVersion(fmt.Sprintf("it has version %.20s, but this program reads only versions %d and %d", v.String(), SchemaVersion, SchemaVersionLeftOut)).
+	case v.String() != "2" && v.String() != "3" && v.String() != "4":
+		return Meta{}, otherVersion(fmt.Sprintf("it has version %.20s, but this program reads only versions %d to %d", v.String(), SchemaVersion, SchemaVersionLanes)).
 			WithHint("a newer version of the program may read it")
 	}
 	var m Meta
@@ -95,6 +102,8 @@ func decodeMeta(b []byte) (Meta, error) {
 	switch {
 	case m.IntegrityMode != integrity:
 		return m, otherVersion(fmt.Sprintf("its integrity mode %.40q is not known", m.IntegrityMode))
+	case (m.Lanes > 0) != (m.SchemaVersion == SchemaVersionLanes):
+		return m, refused("meta.json does not say how many devices wrote it")
 	case !chat.ValidID(string(m.SessionID)):
 		return m, refused("meta.json names no session")
 	case m.Head.EventSeq < 1 || err != nil || len(hash) != 32:

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -145,7 +146,7 @@ func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err er
 		return false, err
 	}
 	defer contents.close()
-	p := pass{meta: b.Meta, tail: ledger.Genesis(), payloads: newPayloadCheck(), contents: contents, do: do}
+	p := pass{meta: b.Meta, tails: ledger.Tails{}, payloads: newPayloadCheck(), contents: contents, do: do}
 	if torn, err = p.lines(bufio.NewReaderSize(r, 256<<10)); err != nil {
 		return torn, err
 	}
@@ -170,7 +171,8 @@ func (b *Reader) contents() (*contentReader, error) {
 // pass is one pass over the events.
 type pass struct {
 	meta     Meta
-	tail     ledger.Tail
+	last     ledger.Event // read so far
+	tails    ledger.Tails
 	payloads payloadCheck
 	contents *contentReader
 	do       func(ledger.Event, []Content) error
@@ -227,20 +229,23 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	if e.SessionID != string(p.meta.SessionID) {
 		return refused("event %d belongs to another session, %.40q", n, e.SessionID)
 	}
-	if e.Seq != p.tail.Seq+1 {
-		return refused("after event %d comes event %d: events are missing or repeated", p.tail.Seq, e.Seq)
+	if e.Seq != p.last.Seq+1 {
+		return refused("after event %d comes event %d: events are missing or repeated", p.last.Seq, e.Seq)
+	}
+	if err := p.lane(e); err != nil {
+		return err
 	}
 	if !e.Type.Known() {
 		return otherVersion(fmt.Sprintf("event %d is of an unknown type, %.40q", e.Seq, e.Type)).
 			WithHint("a newer version of the program may read it")
 	}
-	if faults := e.Faults(p.tail); len(faults) > 0 {
+	if faults := p.tails.Follow(e); len(faults) > 0 {
 		return refused("event %d was changed: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
 	}
 	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
 		return refused("event %d has no valid time", e.Seq)
 	}
-	p.tail = e.Tail()
+	p.last = ledger.Event{Seq: e.Seq, Hash: e.Hash, Lane: e.Lane, LaneSeq: e.LaneSeq}
 	p.payloads.add(e)
 	if e.Seq > p.meta.Head.EventSeq {
 		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
@@ -252,6 +257,21 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	return p.do(e, contents)
 }
 
+// lane checks an event's lane and number: the order of the events is that of (number, lane).
+func (p *pass) lane(e ledger.Event) error {
+	switch {
+	case p.meta.Lanes == 0 && (e.Lane != "" || e.LaneSeq != 0):
+		return refused("event %d has a lane, in a bundle of version %d", e.Seq, p.meta.SchemaVersion)
+	case p.meta.Lanes == 0:
+		return nil
+	case e.LaneSeq < 1 || e.Lane != "" && !chat.ValidID(e.Lane):
+		return refused("event %d has no valid place in a lane", e.Seq)
+	case p.last.Seq > 0 && cmp.Or(cmp.Compare(p.last.LaneSeq, e.LaneSeq), cmp.Compare(p.last.Lane, e.Lane)) >= 0:
+		return refused("event %d is not in order", e.Seq)
+	}
+	return nil
+}
+
 // checkEnd checks that the ledger ends where it should, or one event earlier if the last one was torn.
 func (p *pass) checkEnd(torn bool) error {
 	last := p.meta.Head.EventSeq
@@ -259,14 +279,16 @@ func (p *pass) checkEnd(torn bool) error {
 		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
 	}
 	switch {
-	case p.tail.Seq == 0:
+	case p.last.Seq == 0:
 		return refused("it has no complete event")
-	case torn && p.tail.Seq == last-1:
+	case torn && p.last.Seq == last-1:
 		return nil // contents of the torn event belong to no event
-	case p.tail.Seq != last:
-		return refused("it ends with event %d, and events up to %d are missing", p.tail.Seq, last)
-	case hex.EncodeToString(p.tail.Hash) != p.meta.Head.Hash:
+	case p.last.Seq != last:
+		return refused("it ends with event %d, and events up to %d are missing", p.last.Seq, last)
+	case hex.EncodeToString(p.last.Hash) != p.meta.Head.Hash:
 		return refused("its last event is not the one that meta.json names")
+	case p.meta.Lanes > 0 && p.meta.Lanes != len(p.tails):
+		return refused("meta.json names %d lanes, and there are %d", p.meta.Lanes, len(p.tails))
 	}
 	unread, err := p.contents.next()
 	if err == nil && unread != nil {

@@ -77,7 +77,7 @@ func entry(z *zip.Writer, name string, method uint16, write func(io.Writer) erro
 
 // writeEvents also records where turns were accepted, for the index.
 func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
-	tail, payloads := ledger.Genesis(), newPayloadCheck()
+	tails, payloads, last := ledger.Tails{}, newPayloadCheck(), int64(0)
 	damaged := func(seq int64) error {
 		return chat.Errorf(chat.CodeCorrupt, "bundle.write", "Event %d of the session is damaged, so it was not exported.", seq).
 			WithHint("run verify to see what is damaged; a backup may contain it")
@@ -86,10 +86,10 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 		if err != nil {
 			return err
 		}
-		if faults := e.Faults(tail); len(faults) > 0 {
+		if faults := tails.Follow(e); len(faults) > 0 || e.Seq != last+1 {
 			return damaged(e.Seq)
 		}
-		tail = e.Tail()
+		last = e.Seq
 		payloads.add(e)
 		if e.Type == ledger.EventTurnAccepted {
 			accepted[e.Entity] = e.Seq
@@ -105,7 +105,7 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 	if seq := payloads.fault(); seq > 0 {
 		return damaged(seq)
 	}
-	if tail.Seq != s.Meta.Head.EventSeq {
+	if last != s.Meta.Head.EventSeq {
 		return errors.New("bundle: the events do not end where they should")
 	}
 	return nil

@@ -202,7 +202,10 @@ func describeBlock(b chat.Block) string {
 }
 
 func resultName(b chat.ToolResult) string {
-	if b.IsError {
+	switch {
+	case b.OutcomeUnknown():
+		return "Tool result: outcome unknown"
+	case b.IsError:
 		return "Tool result: an error"
 	}
 	return "Tool result"

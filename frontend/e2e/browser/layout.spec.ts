@@ -63,9 +63,9 @@ test('no button of the first run moves under the pointer when its information is
 test('the settings of a session stay in place when the tokens of its prompt are counted', async ({ launch, page }) => {
   await launch();
   await new Conversation(page).askAndWait(1, 'Hello', 'It is noted.');
-  await runCommand(page, 'System prompt, temperature and effort of this session');
+  await runCommand(page, 'Instructions, temperature and effort of this session');
   const settings = page.getByRole('dialog', { name: /^Settings of/ });
-  const prompt = settings.getByRole('textbox', { name: 'System prompt' });
+  const prompt = settings.getByRole('textbox', { name: 'Instructions' });
   await expect(prompt).toBeEditable();
   await page.setViewportSize({ width: 560, height: 800 }); // too narrow for the help and the count in one line
   const below = settings.getByRole('textbox', { name: 'Temperature' });

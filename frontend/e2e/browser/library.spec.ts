@@ -92,7 +92,7 @@ test('an assistant is created and used in a session, which applies later changes
   const settings = page.getByRole('dialog', { name: /^Settings of/ });
   await expect(settings).toContainText('The settings of this session differ from the assistant.');
   await settings.getByRole('button', { name: 'Update from assistant' }).click();
-  await expect(settings.getByRole('textbox', { name: 'System prompt' })).toHaveValue('Answer in prose.');
+  await expect(settings.getByRole('textbox', { name: 'Instructions' })).toHaveValue('Answer in prose.');
   await page.keyboard.press('Escape');
   await chat.askAndWait(3, 'And the stars', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in prose.');

@@ -101,7 +101,7 @@ export const overlays: readonly Screen[] = [
   { name: 'tree', show: async (page) => { await runCommand(page, 'Show the tree at full size'); await expect(page.getByRole('tree', { name: 'Branches' })).toBeVisible(); } },
   { name: 'compare', show: compare },
   { name: 'branch-switcher', show: (page) => page.keyboard.press('Control+j') },
-  { name: 'new-branch', show: async (page) => { await page.keyboard.press('Control+j'); await page.getByRole('button', { name: 'New branch from here…' }).click(); } },
+  { name: 'new-branch', show: async (page) => { await page.keyboard.press('Control+j'); await page.getByRole('button', { name: 'Fork from here…' }).click(); } },
   { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br'); } },
   { name: 'shortcuts', show: (page) => page.keyboard.press('Control+/') },
   { name: 'search', show: async (page) => {
@@ -116,7 +116,7 @@ export const overlays: readonly Screen[] = [
   } },
   { name: 'go-to', show: (page) => page.keyboard.press('Control+g') },
   { name: 'slash-commands', show: (page) => page.getByRole('textbox', { name: 'Your message' }).fill('/'), leave: clearMessage },
-  { name: 'session-settings', show: (page) => runCommand(page, 'System prompt, temperature and effort of this session') },
+  { name: 'session-settings', show: (page) => runCommand(page, 'Instructions, temperature and effort of this session') },
   { name: 'import', show: async (page) => {
     await page.keyboard.press('Control+o');
     await page.getByRole('textbox', { name: 'Path of a file' }).fill('/nowhere/conversations.json');
@@ -127,7 +127,6 @@ export const overlays: readonly Screen[] = [
   { name: 'share', show: async (page) => { await page.keyboard.press('Control+Shift+S'); await expect(page.getByRole('dialog', { name: /^Share/ })).toContainText(/\d turns?/); } },
   { name: 'task-list', show: (page) => runCommand(page, 'Show tasks: imports, exports, backups') },
   { name: 'sessions-selected', show: selectSessions, leave: clearSelection },
-  { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
   { name: 'rename-branch', show: async (page) => { await runCommand(page, 'Rename this branch'); await expect(page.getByRole('dialog', { name: 'Rename branch' })).toBeVisible(); } },
   { name: 'text-menu', show: async (page) => { await page.locator('article .answer p').last().click({ button: 'right' }); await expect(page.getByRole('menu', { name: 'Actions' })).toBeVisible(); } },
   { name: 'session-menu', show: async (page) => {
@@ -170,6 +169,7 @@ export const temporary: Screen = {
 export async function visitSettings(page: Page, visit: (name: string) => Promise<void>): Promise<void> {
   await page.keyboard.press('Control+,');
   const pages = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page], option');
+  await page.getByRole('checkbox', { name: 'Show all settings and their keys' }).check();
   await expect(pages.filter({ hasText: 'All settings' })).toHaveCount(1);
   for (const name of await pages.allTextContents()) {
     await openSettingsPage(page, name.trim());

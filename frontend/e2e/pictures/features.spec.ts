@@ -380,7 +380,7 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
   await chat.ready();
   await page.getByRole('banner').locator('[data-field="model"]').click();
-  await page.getByRole('menuitemradio', { name: /^small/ }).or(page.getByRole('menuitem', { name: /^small/ })).click();
+  await page.getByRole('dialog', { name: 'Model and effort' }).getByRole('button', { name: /^small/ }).click();
   await expect(page.getByRole('dialog', { name: /small/ })).toBeVisible();
   await bothSizes(page, 'switch-model');
   await leave(page);

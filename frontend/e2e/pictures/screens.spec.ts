@@ -38,7 +38,7 @@ test('without sessions', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const requireTurns = ['memory-results', 'activity-charts', 'xray-saw', 'xray-raw'];
-  const workWithoutTurns = ['palette', 'branch-switcher', 'session-settings', 'shortcuts', 'model-menu', 'no-results', 'no-commands'];
+  const workWithoutTurns = ['palette', 'branch-switcher', 'session-settings', 'shortcuts', 'no-results', 'no-commands'];
   await eachSize(page, async () => {
     await tour(page, panels.filter(({ name }) => !requireTurns.includes(name)), (name) => picture(page, `empty-${name}`));
     await tour(page, overlays.filter(({ name }) => workWithoutTurns.includes(name)), (name) => picture(page, `empty-${name}`));

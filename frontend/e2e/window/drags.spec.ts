@@ -103,7 +103,7 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
       expect(await transform()).not.toBe(before);
 
       await dragWithin(env.desktop, await middle(env.desktop, '[role="treeitem"]'), from);
-      await until('the question for a name', async () => (await env.desktop.page.text('dialog[open]')).includes('New branch after #'));
+      await until('the question for a name', async () => (await env.desktop.page.text('dialog[open]')).includes('Fork after #'));
       await env.desktop.page.type('dialog[open] input', 'another way\uE007');
       await until('the branch exists', () => cli(env.home, 'branches', '--json', id).includes('another way'));
     });

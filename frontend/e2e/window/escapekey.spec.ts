@@ -52,7 +52,7 @@ const cases: FieldCase[] = [
   { name: 'the import', open: press('ctrl+o'), field: '[aria-label="Path of a file"]', closes: dialog },
   { name: 'the export', open: press('ctrl+e'), field: `${dialog} input:not([type="checkbox"])`, closes: dialog },
   { name: 'the name of a branch', open: runCommand('Rename this branch'), field: `${dialog} input`, closes: dialog },
-  { name: 'the settings of the session', open: runCommand('System prompt, temperature'), field: `${dialog} textarea`, closes: dialog, asksFirst: true },
+  { name: 'the settings of the session', open: runCommand('Instructions, temperature'), field: `${dialog} textarea`, closes: dialog, asksFirst: true },
   { name: 'the search of the settings', open: press('ctrl+comma'), field: '.settings [aria-label="Search settings"]', clearsFirst: true, closes: '.settings' },
   { name: 'the search of known facts', open: openFacts, field: '.settings [aria-label="Find in what it knows"]', clearsFirst: true, closes: '.settings' },
   { name: 'the search of the models', open: openModels, field: `${dialog} input[type="search"]`, closes: dialog },

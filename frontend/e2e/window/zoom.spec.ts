@@ -47,7 +47,7 @@ const screens: Record<string, (page: WebDriver) => Promise<void>> = {
   find: pressKeys('ctrl+f', '[role="search"] input'),
   shortcuts: pressKeys('ctrl+slash', dialog),
   'session settings': async (page) => {
-    await runCommand(page, 'System prompt, temperature and effort of this session');
+    await runCommand(page, 'Instructions, temperature and effort of this session');
     await until('the settings of the session', () => page.has(dialog));
   },
   settings: pressKeys('ctrl+comma', '.settings'),

@@ -169,7 +169,7 @@ describe('actions on a run', () => {
     await user.type(within(card()).getByRole('spinbutton', { name: /^Fork or roll back after/ }), '40');
     await waitFor(() => expect(calls(backend, 'sessions.turns').at(-1)?.slice(1)).toEqual([40, 40]));
     await press(user, 'Fork');
-    expect(await screen.findByRole('dialog', { name: 'New branch after #40' })).toBeInTheDocument();
+    expect(await screen.findByRole('dialog', { name: 'Fork after #40' })).toBeInTheDocument();
     await user.keyboard('another way{Enter}');
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('another way'));
     expect(calls(backend, 'sessions.fork')).toEqual([['t0040', false, 'another way']]);
@@ -260,7 +260,7 @@ describe('actions on a run', () => {
     await fireEvent.drop(screen.getByRole('tree'), { dataTransfer: { types: [], getData: () => 'a text' } });
     expect(app.branches.asking).toBeNull();
     await fireEvent.drop(screen.getByRole('tree'), { dataTransfer: data });
-    expect(await screen.findByRole('dialog', { name: 'New branch after #12' })).toBeInTheDocument();
+    expect(await screen.findByRole('dialog', { name: 'Fork after #12' })).toBeInTheDocument();
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Header as HeaderView, SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
+import ModelPicker from '../models/ModelPicker.svelte';
 import Header from './Header.svelte';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { answerWord, contextParts, contextTitle, headText, pendingText, phaseRuns, phaseText, phaseTone, phaseWord, streamBytes, streamState, switchText } from './labels';
@@ -87,8 +88,7 @@ describe('switching the model', () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
-    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
-    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
+    void app.modelSwitch.ask('local');
     return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Switch to local?' }) };
   };
 
@@ -159,15 +159,16 @@ describe('the header', () => {
     expect(await screen.findByRole('button', { name: 'Status Saved' })).toBeVisible();
   });
 
-  it('lists unusable models with the reason, and switches to a usable one', async () => {
-    const { app, backend } = await startedApp();
+  it('opens the one chooser of models, which lists unusable ones with the reason', async () => {
+    const { app } = await startedApp();
     mountIn(app, Header, {});
-    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
-    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveTextContent('There is no key for openai');
-    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveAttribute('aria-disabled', 'true');
-    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
-    expect(backend.store.session(app.conversation.sessionId).model).toBe('local');
-    await expect.poll(() => app.conversation.model).toBe('local');
+    mountIn(app, ModelPicker, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model sonnet/ }));
+    expect(screen.queryByRole('menu')).toBeNull();
+    expect(app.modelPicker.open).toBe(true);
+    const unusable = screen.getByRole('button', { name: /^gpt/ });
+    expect(unusable).toHaveTextContent('There is no key for openai');
+    expect(unusable).toBeDisabled();
   });
 
   it('forks under a name and switches back', async () => {
@@ -178,7 +179,7 @@ describe('the header', () => {
     mountIn(app, Header, {});
     mountIn(app, BranchDialogs, {});
     await userEvent.click(screen.getByRole('button', { name: /main/ }));
-    await userEvent.click(screen.getByRole('button', { name: /New branch from here/ }));
+    await userEvent.click(screen.getByRole('button', { name: /Fork from here/ }));
     await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'second try{Enter}');
     await expect.poll(() => app.conversation.header?.branchLabel).toBe('second try');
     await userEvent.click(screen.getByRole('button', { name: /second try/ }));

@@ -42,6 +42,13 @@ describe('jobs', () => {
   });
 });
 
+test('says that only the last jobs are listed where there are more', async () => {
+  await open('activity', ({ store }) => {
+    for (let id = 100; id < 200; id++) store.jobs.push({ ...store.jobs[0]!, id, state: 'done' });
+  });
+  expect(await screen.findByText('The last 100 finished jobs')).toBeInTheDocument();
+});
+
 describe('background work', () => {
   test('is paused and resumed beside the jobs, with a text', async () => {
     const { app, backend, user } = await open('activity');

@@ -154,7 +154,7 @@ describe('the assistant of a session', () => {
     await waitFor(() => expect(screen.getByRole('combobox', { name: 'Assistant' })).toBeEnabled());
     await user.selectOptions(screen.getByRole('combobox', { name: 'Assistant' }), 'Poet');
     await user.click(screen.getByRole('button', { name: 'Apply' }));
-    await waitFor(() => expect(screen.getByRole('textbox', { name: 'System prompt' })).toHaveValue('Rhyme.'));
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Instructions' })).toHaveValue('Rhyme.'));
     expect([calls('library.applyAssistant'), screen.queryByRole('button', { name: 'Apply' })]).toEqual([[[app.conversation.sessionId, id]], null]);
     await waitFor(() => expect([app.library.current.name, app.library.current.differs]).toEqual(['Poet', false]));
     await backend.library.saveAssistant({ ...poet, id, instructions: 'Never rhyme.' });

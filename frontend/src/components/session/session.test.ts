@@ -15,7 +15,7 @@ async function dialog() {
   backend.store.session(app.conversation.sessionId).settings = { systemPrompt: 'Be brief.', temperature: '', effort: 'low' };
   app.sessionSettings.show();
   mountIn(app, SessionSettingsDialog, {});
-  const prompt = screen.getByRole('textbox', { name: 'System prompt' });
+  const prompt = screen.getByRole('textbox', { name: 'Instructions' });
   await waitFor(() => expect(prompt).toHaveValue('Be brief.'));
   return { ...started, prompt, user: userEvent.setup(), stored: () => backend.store.session(app.conversation.sessionId).settings };
 }
@@ -56,11 +56,11 @@ describe('the settings of a session', () => {
     app.sessionSettings.show();
     mountIn(app, SessionSettingsDialog, {});
     const user = userEvent.setup();
-    const prompt = screen.getByRole('textbox', { name: 'System prompt' });
+    const prompt = screen.getByRole('textbox', { name: 'Instructions' });
     await user.click(await screen.findByText('Instructions that came with the import'));
     expect((await screen.findByRole('region', { name: 'Instructions that came with the import' })).textContent).toBe(text);
     expect(prompt).toHaveValue('');
-    await user.click(screen.getByRole('button', { name: 'Use as the system prompt' }));
+    await user.click(screen.getByRole('button', { name: 'Use these instructions' }));
     expect([(prompt as HTMLTextAreaElement).value, backend.store.session(app.conversation.sessionId).settings.systemPrompt]).toEqual([text, '']);
     await user.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(backend.store.session(app.conversation.sessionId).settings.systemPrompt).toBe(text));

@@ -277,7 +277,7 @@ describe('deleting several permanently', () => {
     expect(backend.calls.filter(({ name }) => name === 'storage.delete').map(({ args }) => args[1])).toEqual(ids);
     expect(app.sessions.list.filter(({ id }) => ids.includes(id)).map(({ id }) => id)).toEqual([ids[0]]);
     expect(app.arranging.selection.size).toBe(0);
-    expect(app.deletingSeveral.ready).toBe(false); // once more only with the word typed again
+    expect(app.deletingSeveral.ready).toBe(false); // again only with the word typed again
   });
 
   it('asks about a single one in its own dialog', async () => {

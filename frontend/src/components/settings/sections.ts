@@ -10,7 +10,7 @@ export interface Section {
   lead: string;
   /** The fields of the page that are not keys of a group, by their labels. */
   fields?: readonly PageField[];
-  /** Listed under "All settings": a group that is rarely changed. */
+  /** Listed only on request: a group that is rarely changed, and the page of all. */
   detail?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const costSection = 'group:Cost';
 /** A page for a group of the program. */
 const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
 
-/** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
+/** The common pages, most used first. Groups of the program that are not listed here follow on request. */
 const commonPages = (): Section[] => [
   { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [{ label: t('autostart.label'), also: `${t('autostart.help')} ${t('settings.autostartText')}` }, { label: t('settings.defaultModel') }, { label: t('settings.configFile') }, { label: t('settings.version'), also: `${t('updates.check')} ${t('settings.updateText')}` }] },
   { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [{ label: t('settings.theme'), also: t('settings.themeText') }, { label: t('settings.textSize'), also: t('settings.textSizeText') }, ...[t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews')].map((label) => ({ label }))] },
@@ -89,7 +89,7 @@ export function sectionsOf(settings: readonly Setting[]): Section[] {
   const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !first.some(({ id }) => id === groupId(group)));
   return [
     ...first,
-    { id: allSection, title: t('settings.all'), lead: t('settings.allLead') },
+    { id: allSection, title: t('settings.all'), lead: t('settings.allLead'), detail: true },
     ...groups.map((group) => ({ id: groupId(group), title: groupTitle(group), lead: leads[group] ? t(leads[group]) : '', detail: true })),
   ];
 }

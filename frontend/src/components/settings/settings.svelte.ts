@@ -7,6 +7,8 @@ import { Loaded } from '$shared/loaded.svelte';
 /** The setting of the window's language. */
 export const languageKey = 'ui.language';
 
+const remembered = 'contextinfinity.settings.detail';
+
 /**
  * Editing the configuration on the settings screen: each key is saved individually and at once. An error is shown
  * beside the key it rejected.
@@ -15,6 +17,7 @@ export class SettingsEditor {
   readonly view: Loaded<SettingsView>;
   #errors = $state<Record<string, BackendError>>({});
   #saved = $state('');
+  #detail = $state(localStorage.getItem(remembered) === 'on');
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
@@ -24,6 +27,16 @@ export class SettingsEditor {
 
   get settings(): readonly Setting[] {
     return this.view.value?.settings ?? [];
+  }
+
+  /** Whether rarely changed groups are listed, and the key of each setting; remembered. */
+  get detail(): boolean {
+    return this.#detail;
+  }
+
+  set detail(on: boolean) {
+    this.#detail = on;
+    localStorage.setItem(remembered, on ? 'on' : 'off');
   }
 
   errorOf(key: string): BackendError | undefined {

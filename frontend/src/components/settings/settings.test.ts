@@ -57,6 +57,7 @@ describe('keys', () => {
     await open('providers', { keyringOk: false });
     expect(await within(await card('OpenAI')).findByText(/for this run only/)).toBeInTheDocument();
     expect(within(await card('Anthropic')).getByText(/key for this run only/)).toBeInTheDocument();
+    expect(within(await card('OpenAI')).getByText(/a pasted key lasts one run: there is no keyring/)).toBeVisible(); // also while folded
   });
 
   test('a key is removed only after a confirmation', async () => {
@@ -226,6 +227,7 @@ describe('plain settings', () => {
   test('every setting of the program has a page', async () => {
     const { backend, user } = await open('general');
     const nav = await screen.findByRole('navigation', { name: 'Settings' });
+    await user.click(within(nav).getByRole('checkbox', { name: 'Show all settings and their keys' }));
     await within(nav).findByRole('button', { name: 'Streaming' });
     const labels = new Set<string>();
     for (const page of nav.querySelectorAll<HTMLElement>('[data-page]')) {
@@ -432,9 +434,14 @@ describe('appearance', () => {
 describe('finding a setting', () => {
   const pages = () => within(screen.getByRole('navigation', { name: 'Settings' })).getAllByRole('button').slice(1).map((button) => button.textContent!.trim());
 
-  test('common pages come first, and every key of the file is under "All settings"', async () => {
+  test('one switch shows the keys, the rarely changed groups, and a page with everything', async () => {
     const { backend, user } = await open('');
     await screen.findByRole('heading', { level: 1, name: 'General' });
+    expect(pages()).not.toContain('All settings');
+    expect(pages()).not.toContain('Context budget');
+    expect(screen.queryByText('general.instructions')).toBeNull();
+    await user.click(screen.getByRole('checkbox', { name: 'Show all settings and their keys' }));
+    expect(screen.getByText('general.instructions')).toBeInTheDocument();
     const names = pages();
     expect(names.slice(0, 3)).toEqual(['General', 'Appearance', 'Providers and keys']);
     expect(names.slice(names.indexOf('All settings') + 1)).toContain('Context budget');

@@ -79,7 +79,7 @@ test('renewing the key needs the passphrase; a wrong one is reported in the dial
 test('storing the data plain is confirmed', async () => {
   const { backend } = await part(sealed);
   await user.click(await screen.findByRole('button', { name: 'Store it plain…' }));
-  expect(screen.getByRole('dialog')).toHaveTextContent(/can then read your conversations/);
+  expect(screen.getByRole('dialog')).toHaveTextContent(/can then read your sessions/);
   await user.click(screen.getByRole('button', { name: 'Store it plain' }));
   await waitFor(() => expect(backend.disk.pending).toBe('unseal'));
 });

@@ -18,14 +18,17 @@ export function callState(call: ToolCallView, now: number): CallState {
     case 'proposed': return { label: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
     case 'allowed': return { label: t('tools.allowedStarts'), tone: 'accent', sign: 'runs' };
     case 'started': return { label: call.running ? t('tools.running', { time: inWholeSeconds(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
-    case 'unknown': return { label: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' };
+    case 'unknown': return outcomeUnknown();
   }
   if (call.decision === 'deny' || call.decision === 'never') return { label: t('tools.denied'), tone: 'plain', sign: 'denied' };
   if (call.decision === 'not_run') return { label: t('tools.notRun'), tone: 'plain', sign: 'denied' };
+  if (call.outcomeUnknown) return outcomeUnknown();
   if (call.isError) return { label: t('tools.failed'), tone: 'danger', sign: 'failed' };
   const took = call.endedAt - call.startedAt;
   return { label: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: formatDuration(took) }) : t('shared.done'), tone: 'ok', sign: 'done' };
 }
+
+const outcomeUnknown = (): CallState => ({ label: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' });
 
 /** Whole seconds: a number that is updated every second needs no tenths. */
 const inWholeSeconds = (ms: number) => formatSeconds(Math.max(1, Math.floor(ms / 1000)));

@@ -472,6 +472,11 @@ describe('calls and their blocks', () => {
     expect([...callsByBlock(blocks, calls)].map(([index, call]) => [index, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
   });
 
+  it('say that an outcome is unknown, not that it failed, also once the model knows', () => {
+    const told = toolCall({ state: 'done', isError: true, outcomeUnknown: true });
+    expect([callState(told, 0).label, callState({ ...told, outcomeUnknown: false }, 0).label]).toEqual(['Outcome unknown', 'Failed']);
+  });
+
   it('count the seconds of a running one', () => {
     expect(callState(toolCall({ state: 'started', running: true, startedAt: 0 }), 61_400).label).toBe('Running, 1\u202fmin 1\u202fs');
   });

@@ -214,7 +214,7 @@ function sessionsService(store: FakeStore): SessionsService {
     header: async (branchId, model) => store.header(branchId, model),
     fork: async (turnId, before, label) => {
       const turn = store.turn(turnId);
-      return fork(store.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label, !before);
+      return fork(store.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, before ? `from #${turn.seq}: ${label}` : label, !before);
     },
     rollback: async (sessionId, stateId) => {
       const parent = store.session(sessionId).row.activeBranch;

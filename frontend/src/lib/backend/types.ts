@@ -67,13 +67,15 @@ export interface Header {
   /** bytes of the newest step */
   displayed: number;
   durable: number;
-  /** size of the next request with an empty message */
+  /** of the next request with an empty message, in the model's tokens as below */
   contextTokens: number;
   /** part of contextTokens taken by retrieved memory, which is reduced when necessary */
   contextRecalled: number;
   /** the most tokens that memory found for the message can add */
   contextMemory: number;
   contextCeiling: number;
+  /** TokenFactor is how many of the model's tokens one that the program counts is. */
+  tokenFactor: number;
   /** the [2S] of the meter */
   summaries: number;
   /** its [3E] */
@@ -416,6 +418,8 @@ export interface RecoveryItem {
 /** ActivityPanel is the Activity tab. */
 export interface ActivityPanel {
   jobs: JobView[];
+  /** there are more than these */
+  moreJobs: boolean;
   queued: number;
   running: number;
   failed: number;
@@ -2348,6 +2352,8 @@ export interface ToolCallView {
   /** there is more: Tools.Result has all of it */
   resultMore: boolean;
   isError: boolean;
+  /** OutcomeUnknown: the model was told that nobody knows how the call ended. */
+  outcomeUnknown: boolean;
   /** in the result */
   images: number;
   /** hash of what the decision was about */
@@ -2805,7 +2811,7 @@ export interface SealingService {
   lock(): Promise<void>;
   /** Active is called while somebody uses the window, at least twice a minute. */
   active(): Promise<void>;
-  /** NewCode makes a recovery code, which Seal or SetCode puts in force. */
+  /** NewCode makes a recovery code, which Seal or SetCode makes valid. */
   newCode(): Promise<string>;
   /**
    * Seal seals plain data with a passphrase and the code of NewCode, or renews the key of sealed data, whose
@@ -2822,7 +2828,7 @@ export interface SealingService {
   unseal(): Promise<void>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
-  /** SetCode puts the code of NewCode in force. Backups that exist keep the earlier one. */
+  /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. */
   setCode(): Promise<void>;
 }
 
@@ -2937,7 +2943,7 @@ export interface SessionsService {
   /**
    * Fork starts a branch after a turn and switches to it. With before it starts a branch before the turn, for a new
    * version of its message, which makes the branch the active one when it is sent: until then other messages to the
-   * session do not go to this branch.
+   * session do not go to this branch. The label is then that new version, which names the branch.
    */
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
   /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */

@@ -65,9 +65,9 @@ export class ComposerState {
     return this.#error;
   }
 
-  /** Tokens of the text, counted by the program. */
+  /** Tokens of the message, as the model counts them. */
   get tokens(): number {
-    return this.#textTokens + this.#fileTokens();
+    return this.#inModelTokens(this.#textTokens) + this.#fileTokens();
   }
 
   /** The text and the fixed part of the next request do not fit the working set together. */
@@ -270,9 +270,14 @@ export class ComposerState {
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
     if (this.#conversation.sessionId === '') await this.#sessionReady(); // otherwise a second session would be created
-    const { content } = this.#draft;
+    const { content, branchId } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...content, text: unescaped(content.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
+    if (sent.branchId !== request.branchId && this.#draft.branchId === branchId) {
+      // The branch is another machine's: the conversation continues here on a branch of its own.
+      this.#draft.sent(content);
+      await this.#conversation.open(sent.sessionId, sent.branchId);
+    }
     if (sent.queued) {
       if (this.#draft.branchId === sent.branchId) this.#draft.sent(content);
       await this.#conversation.queue.reload(sent.branchId);
@@ -305,7 +310,7 @@ export class ComposerState {
   async #sendEdited({ turnId }: Editing): Promise<void> {
     const { content, before, branchId } = this.#draft;
     const isCurrent = this.#conversation.request();
-    const fork = await this.#backend.sessions.fork(turnId, true, '');
+    const fork = await this.#backend.sessions.fork(turnId, true, content.text);
     const request = this.#request(fork.id, content, '');
     if (isCurrent()) await this.#conversation.open(request.sessionId, fork.id);
     try {
@@ -345,8 +350,12 @@ export class ComposerState {
     return { sessionId: this.#conversation.sessionId, branchId, ...content, model: this.#once?.model ?? '', effort: this.#once?.effort ?? '', incomplete };
   }
 
+  #inModelTokens(tokens: number): number {
+    return Math.round(tokens * (this.#conversation.header?.tokenFactor || 1));
+  }
+
   #fileTokens(): number {
-    const all = this.#draft.files.reduce((sum, file) => sum + file.tokens, 0);
+    const all = this.#inModelTokens(this.#draft.files.reduce((sum, file) => sum + file.tokens, 0));
     const header = this.#conversation.header;
     return header?.infinity ? Math.min(all, Math.round(header.contextCeiling * documentShare)) : all;
   }

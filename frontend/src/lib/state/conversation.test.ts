@@ -204,6 +204,7 @@ describe('a conversation', () => {
     expect(app.conversation.turns.map((turn) => turn.user[0]!.text)).toEqual(['First, better']);
     expect(backend.store.lineage(before).map((turn) => turn.user[0]!.text)).toEqual(['First']);
     expect(app.composer.editing).toBeNull();
+    expect(app.conversation.header?.branchLabel).toBe('from #1: First, better');
   });
 
   it('makes the branch of an edit the active one when it is sent, so that no other message comes before it', async () => {
@@ -505,6 +506,9 @@ describe('a draft', () => {
     app.composer.changed();
     await vi.advanceTimersByTimeAsync(400);
     expect([app.composer.tokens, app.composer.overBudget]).toEqual([100, false]);
+    backend.store.tokenFactor = 1.3; // learned: the model counts more
+    backend.store.changed('settings', '', '');
+    await until(() => app.composer.tokens === 130);
     app.draft.addLongText('x'.repeat(400_000));
     app.composer.changed();
     await vi.advanceTimersByTimeAsync(400);

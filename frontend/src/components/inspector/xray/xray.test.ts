@@ -85,6 +85,24 @@ describe('the X-ray', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(newest.id));
   });
 
+  it('says what the next request needs', async () => {
+    const suggestion = 'Lower summary.preserve_recent.';
+    const status = (more: Partial<NonNullable<ContextView['status']>>) => ({ status: { kind: 'ready', excess: 0, turns: [], required: 0, budget: 0, suggestion, ...more } });
+    const change: Partial<ContextView> = status({ kind: 'needs_summarization', excess: 8_100, turns: [3, 4] });
+    const { app, calls } = await xray(change);
+    expect(await screen.findByText(`2 turns that no longer fit have no summary yet, 8 100 tokens`)).toBeVisible();
+    expect(screen.getByRole('button', { name: '#4' })).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Summarize now' }));
+    await waitFor(() => expect(calls('inspect.summarize')).toEqual([[app.conversation.branchId, false]]));
+    Object.assign(change, status({ kind: 'recent_too_large', required: 9_000, budget: 6_000 }));
+    app.draft.text = 'one';
+    expect(await screen.findByText(`The newest messages need 9 000 of at most 6 000 tokens, so they are sent in part`)).toBeVisible();
+    expect(screen.getByText(suggestion)).toBeVisible();
+    Object.assign(change, status({}));
+    app.draft.text = 'two';
+    expect(await screen.findByText(/^ready/)).toBeVisible();
+  });
+
   it('shows the next request, then that of a turn, and steps between turns', async () => {
     const { app, newest } = await xray();
     expect(await screen.findByText('next')).toBeVisible();

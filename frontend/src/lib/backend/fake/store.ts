@@ -39,6 +39,7 @@ export class FakeStore {
   readonly sessions = new Map<string, FakeSession>();
   readonly branches = new Map<string, FakeBranch>();
   jobs: JobView[] = [];
+  tokenFactor = 1;
   /** By name. */
   projects: FakeProject[] = [];
   rev = 1;
@@ -192,7 +193,7 @@ export class FakeStore {
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
-      contextTokens: tokens, contextRecalled: 0, contextMemory: this.infinity ? 6_000 : 0, contextCeiling: 50_000, summaries, extracts, infinity: this.infinity,
+      contextTokens: tokens, contextRecalled: 0, contextMemory: this.infinity ? 6_000 : 0, contextCeiling: 50_000, tokenFactor: this.tokenFactor, summaries, extracts, infinity: this.infinity,
       contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
       model: model || session.model, modelWindow: 200_000,
       projectId: this.projectOf(session)?.view.id ?? '', project: this.projectOf(session)?.view.name ?? '', scope: this.scopeOf(session, model || session.model), ownScope: session.scope,

@@ -18,7 +18,7 @@ import type { FakeStore } from './store';
 export function toolCall(more: Partial<ToolCallView> = {}): ToolCallView {
   return {
     id: 'c1', toolUseId: 'u1', turnId: 't1', step: 'p1', name: 'staging-db__read_query', source: 'staging-db', tool: 'read_query', title: '', state: 'proposed', decision: '', reason: '', explanation: '',
-    effects: true, arguments: '{}', preview: '', redactions: 0, result: '', resultMore: false, isError: false, images: 0, definition: '', runs: 0, running: false,
+    effects: true, arguments: '{}', preview: '', redactions: 0, result: '', resultMore: false, isError: false, outcomeUnknown: false, images: 0, definition: '', runs: 0, running: false,
     progressDone: 0, progressTotal: 0, progressMessage: '', createdAt: 0, decidedAt: 0, startedAt: 0, endedAt: 0, ...more,
   };
 }
@@ -159,7 +159,7 @@ export function toolsService(store: FakeStore, tools: FakeTools, program: Progra
       if (call.state !== 'unknown') throw new BackendError(errorView('The outcome of this call is known', 'Nothing was changed.', 'conflict'));
       if (choice === 'rerun') tools.run(call);
       else if (choice === 'enter') tools.end(call, { result: text, isError });
-      else tools.end(call, { result: 'Nobody knows how this call ended.', isError: true });
+      else tools.end(call, { result: 'Nobody knows how this call ended.', isError: true, outcomeUnknown: true });
     },
     cancel: async (callId) => {
       const call = tools.call(callId);

@@ -4,7 +4,7 @@ import type { Translation } from '../i18n.svelte';
 export default {
   renameSession: 'Sitzung umbenennen',
   renameBranch: 'Zweig umbenennen',
-  newAfter: 'Neuer Zweig nach #{seq}',
+  newAfter: 'Nach #{seq} verzweigen',
   newAfterHelp: 'Beginnt nach #{seq}. Vorhandene Zweige ändern sich nicht.',
   fork: 'Verzweigen',
   automaticName: 'Leer lassen für einen automatischen Namen',
@@ -24,7 +24,7 @@ export default {
   turnsForked: '{count, plural, one {# Runde} other {# Runden}}, verzweigt nach #{seq}',
   switch: 'Zweig wechseln',
   showTree: 'Baum anzeigen',
-  newFromHere: 'Neuer Zweig von hier…',
+  newFromHere: 'Von hier verzweigen…',
   compareWithOther: 'Vergleichen mit…',
   renameThisSession: 'Sitzung umbenennen…',
   sessionSettings: 'Sitzungseinstellungen…',

@@ -12,7 +12,7 @@ export default {
   damagedWays: 'Wurde der Ordner kopiert, während das Programm lief, kopieren Sie ihn erneut, wenn es nicht läuft, und versuchen Sie es noch einmal. Andernfalls stellen Sie eine Sicherung wieder her oder fahren Sie ohne die unlesbaren Änderungen fort: Die beschädigten Dateien werden in einem Ordner aufbewahrt.',
   corruptWays: 'Bewahren Sie eine Kopie des Ordners auf und stellen Sie dann eine Sicherung wieder her.',
   otherWays: 'Schließen Sie andere Programme, die die Daten verwenden könnten, und versuchen Sie es erneut. Gelingt es nicht, kopieren Sie zuerst den Ordner.',
-  locked: 'Ihre Unterhaltungen sind gesperrt',
+  locked: 'Ihre Sitzungen sind gesperrt',
   passphraseOrCode: 'Passphrase oder Wiederherstellungscode',
   lockedHelp: 'Die Daten sind versiegelt. Sie werden nur auf diesem Computer geöffnet; was Sie eingeben, wird nicht gespeichert.',
   wrongPassphrase: 'Das ist weder die Passphrase noch der Wiederherstellungscode. Prüfen Sie die Feststelltaste und die Tastaturbelegung. Es wurde nichts geändert.',

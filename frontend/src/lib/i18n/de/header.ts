@@ -10,7 +10,6 @@ export default {
   noModel: 'Keines',
   builtIn: 'Eingebaut, aus Ihrem eigenen Verlauf',
   cannotBeUsed: 'Nicht verwendbar',
-  allModels: 'Alle Modelle und Denkaufwand…',
   keysAndModels: 'Anbieter und Schlüssel',
   changeModel: 'Modell wechseln. Jetzt {provider}, Fenster {thousands, number}k',
   changeModelCost: 'Modell wechseln. Jetzt {provider}, Fenster {thousands, number}k. {cost}',

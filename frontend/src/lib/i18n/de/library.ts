@@ -33,7 +33,7 @@ export default {
   differs: 'Die Einstellungen dieser Sitzung weichen vom Assistenten ab.',
   updateFrom: 'Vom Assistenten übernehmen',
   apply: 'Anwenden',
-  applyHelp: 'Ersetzt System-Prompt, Temperatur, Denkaufwand und Werkzeuge unten, und das Modell, wenn er eines festlegt.',
+  applyHelp: 'Ersetzt Anweisungen, Temperatur, Denkaufwand und Werkzeuge unten, und das Modell, wenn er eines festlegt.',
   applied: 'Ab der nächsten Nachricht gelten die Einstellungen von {name}',
   noAssistantNamed: 'Es gibt keinen Assistenten „{name}“',
   noAssistantHint: 'Sie stehen unter Einstellungen, Assistenten.',

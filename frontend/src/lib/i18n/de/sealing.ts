@@ -3,7 +3,7 @@ import type { Translation } from '../i18n.svelte';
 
 export default {
   title: 'Verschlüsselung',
-  isPlain: 'Die Daten sind nicht verschlüsselt. Wer diese Festplatte, diesen Ordner oder eine Sicherung bekommt, kann Ihre Unterhaltungen lesen.',
+  isPlain: 'Die Daten sind nicht verschlüsselt. Wer diese Festplatte, diesen Ordner oder eine Sicherung bekommt, kann Ihre Sitzungen lesen.',
   isSealed: 'Die Daten sind versiegelt: die Datenbank, eintreffende Antworten und Sicherungen. Ihre Passphrase oder der Wiederherstellungscode öffnet sie.',
   seal: 'Daten versiegeln',
   sealMore: 'Daten versiegeln…',
@@ -33,7 +33,7 @@ export default {
   differs: 'Die beiden sind noch nicht gleich.',
   sealRestarts: 'Das Programm startet jetzt neu und versiegelt alles. Bei vielen Daten dauert das Minuten. Exportierte Dateien und Kopien an anderen Orten bleiben, wie sie sind. Ohne Passphrase und Code können auch Sie Ihre Daten nicht öffnen.',
   renewLead: 'Das Programm startet neu und versiegelt Daten und Sicherungen mit einem neuen Schlüssel und dem neuen Code. Die Passphrase bleibt. Kopien an anderen Orten behalten den alten Schlüssel.',
-  unsealLead: 'Das Programm startet neu und speichert Datenbank und Sicherungen unverschlüsselt. Wer diese Festplatte, diesen Ordner oder eine Sicherung bekommt, kann Ihre Unterhaltungen dann lesen.',
+  unsealLead: 'Das Programm startet neu und speichert Datenbank und Sicherungen unverschlüsselt. Wer diese Festplatte, diesen Ordner oder eine Sicherung bekommt, kann Ihre Sitzungen dann lesen.',
   earlierStay: 'Vorhandene Sicherungen und Kopien der Dateien behalten das Bisherige. Erneuern Sie den Schlüssel, wenn jemand es kennen könnte.',
   codeReplaced: 'Der Wiederherstellungscode ist ersetzt.',
   passphraseReplaced: 'Die Passphrase ist ersetzt.',

@@ -2,7 +2,7 @@ export default {
   // Dialogs.
   renameSession: 'Rename session',
   renameBranch: 'Rename branch',
-  newAfter: 'New branch after #{seq}',
+  newAfter: 'Fork after #{seq}',
   newAfterHelp: 'Starts after #{seq}. Existing branches don’t change.',
   fork: 'Fork',
   automaticName: 'Leave empty for an automatic name',
@@ -24,7 +24,7 @@ export default {
   turnsForked: '{count, plural, one {# turn} other {# turns}}, forked after #{seq}',
   switch: 'Switch branch',
   showTree: 'Show tree',
-  newFromHere: 'New branch from here…',
+  newFromHere: 'Fork from here…',
   compareWithOther: 'Compare with…',
   renameThisSession: 'Rename session…',
   sessionSettings: 'Session settings…',

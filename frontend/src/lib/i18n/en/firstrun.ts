@@ -9,7 +9,7 @@ export default {
   damagedWays: 'If the folder was copied while the program was running, close the program, copy the folder again and try again. Otherwise restore a backup, or continue without the changes that cannot be read: the damaged files are kept in a folder.',
   corruptWays: 'Keep a copy of the folder, then restore a backup.',
   otherWays: 'Close other programs that may use the data, then try again. If it still fails, copy the folder before you do anything else.',
-  locked: 'Your conversations are locked',
+  locked: 'Your sessions are locked',
   passphraseOrCode: 'Passphrase or recovery code',
   lockedHelp: 'The data is sealed. It is opened on this computer only, and what you type is not stored.',
   wrongPassphrase: 'This is neither the passphrase nor the recovery code. Check Caps Lock and the layout of the keyboard. Nothing was changed.',

@@ -10,7 +10,6 @@ export default {
   noModel: 'None',
   builtIn: 'Built in, from your own history',
   cannotBeUsed: 'Cannot be used',
-  allModels: 'All models and effort…',
   keysAndModels: 'Providers and keys',
   changeModel: 'Change model. Now {provider}, {thousands, number}k window',
   changeModelCost: 'Change model. Now {provider}, {thousands, number}k window. {cost}',

@@ -30,7 +30,7 @@ export default {
   differs: 'The settings of this session differ from the assistant.',
   updateFrom: 'Update from assistant',
   apply: 'Apply',
-  applyHelp: 'Replaces the system prompt, temperature, effort and tools below, and the model if it sets one.',
+  applyHelp: 'Replaces the instructions, temperature, effort and tools below, and the model if it sets one.',
   applied: 'The settings of {name} apply from the next message on',
   noAssistantNamed: 'There is no assistant “{name}”',
   noAssistantHint: 'They are listed in Settings, Assistants.',

@@ -1,7 +1,7 @@
 /** Encryption of the data, in the settings. */
 export default {
   title: 'Encryption',
-  isPlain: 'The data is not encrypted. Whoever gets this disk, this folder or a backup can read your conversations.',
+  isPlain: 'The data is not encrypted. Whoever gets this disk, this folder or a backup can read your sessions.',
   isSealed: 'The data is sealed: the database, answers that are arriving, and backups. It is opened with your passphrase or the recovery code.',
   seal: 'Seal the data',
   sealMore: 'Seal the data…',
@@ -31,7 +31,7 @@ export default {
   differs: 'The two are not the same yet.',
   sealRestarts: 'The program now restarts and seals everything. With much data this takes minutes. Files that you exported, and copies elsewhere, stay as they are. Without the passphrase and the code, you cannot open your data either.',
   renewLead: 'The program restarts and seals the data and the backups again, with a new key and the new code. The passphrase stays. Copies elsewhere keep the old key.',
-  unsealLead: 'The program restarts and stores the database and the backups plain. Whoever gets this disk, this folder or a backup can then read your conversations.',
+  unsealLead: 'The program restarts and stores the database and the backups plain. Whoever gets this disk, this folder or a backup can then read your sessions.',
   earlierStay: 'Backups that exist, and copies of the files, keep the earlier one. Renew the key if somebody may know it.',
   codeReplaced: 'The recovery code is replaced.',
   passphraseReplaced: 'The passphrase is replaced.',

@@ -4,7 +4,7 @@ import type { Translation } from '../i18n.svelte';
 export default {
   renameSession: '重命名会话',
   renameBranch: '重命名分支',
-  newAfter: '在 #{seq} 之后新建分支',
+  newAfter: '在 #{seq} 之后分叉',
   newAfterHelp: '从 #{seq} 之后开始。现有分支不会改变。',
   fork: '分叉',
   automaticName: '留空则自动命名',
@@ -24,7 +24,7 @@ export default {
   turnsForked: '{count, plural, other {# 轮}}，分叉于 #{seq} 之后',
   switch: '切换分支',
   showTree: '显示分支树',
-  newFromHere: '从此处新建分支…',
+  newFromHere: '从此处分叉…',
   compareWithOther: '比较…',
   renameThisSession: '重命名会话…',
   sessionSettings: '会话设置…',

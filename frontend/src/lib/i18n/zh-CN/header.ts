@@ -10,7 +10,6 @@ export default {
   noModel: '无',
   builtIn: '内置，取自您自己的历史',
   cannotBeUsed: '无法使用',
-  allModels: '所有模型与推理强度…',
   keysAndModels: '提供商与密钥',
   changeModel: '更换模型。当前为 {provider}，窗口 {thousands, number}k',
   changeModelCost: '更换模型。当前为 {provider}，窗口 {thousands, number}k。{cost}',

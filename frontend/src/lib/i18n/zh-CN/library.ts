@@ -33,7 +33,7 @@ export default {
   differs: '此会话的设置与助手不同。',
   updateFrom: '从助手更新',
   apply: '应用',
-  applyHelp: '替换下方的系统提示词、温度、推理强度和工具；若其指定了模型，也替换模型。',
+  applyHelp: '替换下方的指令、温度、推理强度和工具；若其指定了模型，也替换模型。',
   applied: '从下一条消息起使用“{name}”的设置',
   noAssistantNamed: '没有名为“{name}”的助手',
   noAssistantHint: '在设置的“助手”中列出。',

@@ -1,0 +1,125 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Device is this installation among those that share sessions. It writes one lane of a session's ledger, and only to
+// branches that it began, so two devices never write the same turn, branch or number (docs/adr/0022).
+type Device struct {
+	ID   string `json:"id"` // the name of its lane in sessions that began elsewhere
+	Home string `json:"home"`
+	// Home is what it enters as sessions.begun_by: it writes the lane without a name of the sessions that have it. The
+	// first device of a data directory has none, so what existed before there were devices is its own.
+
+	Machine string `json:"machine"` // a hash of the machine's id, where it has one: a copy elsewhere is another device
+	Name    string `json:"-"`       // of the machine, for people
+}
+
+// Elsewhere is sessions.begun_by of a session that came in a bundle: its lane without a name is another device's.
+const Elsewhere = "elsewhere"
+
+// deviceKey is the setting that holds the device.
+const deviceKey = "device"
+
+// TakeDevice reads which device this is. Data that was copied to another machine becomes another one, before it writes:
+// the original may go on, and would use the same numbers.
+func (s *Core) TakeDevice(t *Tx) error {
+	values, err := sqlite.All[string](t.DB, `SELECT value FROM settings WHERE key = ?`, deviceKey)
+	if err != nil {
+		return err
+	}
+	var d Device
+	known := len(values) > 0 && json.Unmarshal([]byte(values[0]), &d) == nil && chat.ValidID(d.ID)
+	switch {
+	case !known && len(values) == 0:
+		d = Device{ID: t.NewID()}
+	case known && d.Machine == thisMachine():
+		s.Device = d.named()
+		return nil
+	default:
+		d.ID = t.NewID()
+		d.Home = d.ID
+	}
+	return s.putDevice(t, d)
+}
+
+// ReadDevice reads which device this is, without changing it.
+func (s *Core) ReadDevice(db *gorm.DB) error {
+	values, err := sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, deviceKey)
+	if err == nil && len(values) > 0 {
+		err = json.Unmarshal([]byte(values[0]), &s.Device)
+	}
+	return err
+}
+
+// RenewDevice makes restored data another device: what was written after the backup was made may be on other machines.
+func (s *Core) RenewDevice(t *Tx) error {
+	id := t.NewID()
+	return s.putDevice(t, Device{ID: id, Home: id})
+}
+
+func (s *Core) putDevice(t *Tx, d Device) error {
+	d.Machine = thisMachine()
+	value, err := chat.MarshalJSON(d)
+	if err != nil {
+		return err
+	}
+	s.Device = d.named()
+	return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, deviceKey, string(value), t.Stamp())
+}
+
+func (d Device) named() Device {
+	d.Name, _ = os.Hostname()
+	d.Name = schema.Clean(strings.TrimSuffix(d.Name, ".local"))
+	return d
+}
+
+// thisMachine is a hash of the machine's id; empty: it has none that can be read.
+func thisMachine() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte("contextinfinity.machine\n"), id...))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Owns reports whether the device began a branch, and so writes to it.
+func (d Device) Owns(db *gorm.DB, branch schema.BranchRow) (bool, error) {
+	if branch.Lane != "" {
+		return branch.Lane == d.ID, nil
+	}
+	begun, err := sqlite.All[string](db, `SELECT begun_by FROM sessions WHERE id = ?`, branch.SessionID)
+	return len(begun) > 0 && begun[0] == d.Home, err
+}
+
+// mayFinish is the condition on a branch b of a session s that its turns are not left to another device: the branch did
+// not come from one. It holds for what this data directory began under an earlier id too, so that restored turns are
+// finished. Its parameters are those of Finishing.
+const mayFinish = `CASE b.lane WHEN '' THEN s.begun_by <> ? ELSE b.lane = ? END`
+
+// MayFinish is the condition for the branch of a turn t.
+const MayFinish = `EXISTS (SELECT 1 FROM branches b JOIN sessions s ON s.id = b.session_id
+	WHERE b.id = t.branch_id AND ` + mayFinish + `)`
+
+// Finishing returns the parameters of MayFinish.
+func (d Device) Finishing() []any { return []any{Elsewhere, d.ID} }
+
+// Finishes reports whether the turns of a branch are committed, summarized and indexed here.
+func (d Device) Finishes(db *gorm.DB, branch string) (bool, error) {
+	found, err := sqlite.All[int](db, `SELECT 1 FROM branches b JOIN sessions s ON s.id = b.session_id WHERE b.id = ? AND `+mayFinish,
+		append([]any{branch}, d.Finishing()...)...)
+	return len(found) > 0, err
+}
