@@ -32,7 +32,7 @@ func containing(t *testing.T, dir, text string) (found []string) {
 }
 
 // TestNoTextOfSealedDataIsOnTheDisk: a program with sealed data is killed while an answer arrives, and again while it
-// recovers. No file of its home or of its temporary folder has a word of messages, titles, folders, attached files, pins
+// recovers. No file of its home or of its temporary folder has a word of messages, titles, attached files, pins
 // or the answer. The same search finds it where the data is plain.
 func TestNoTextOfSealedDataIsOnTheDisk(t *testing.T) {
 	t.Parallel()

@@ -231,7 +231,7 @@ func TestContentsOfBranches(t *testing.T) {
 
 func TestATurnWithoutAUserMessage(t *testing.T) {
 	turn := exchange(1, "", "hello")
-	turn.User.Blocks = transfer.NoMessage().Blocks
+	turn.User.Blocks = chat.NoMessage().Blocks
 	d := conversation(turn, exchange(2, "b", "c"), exchange(3, "d", "e"), exchange(4, "f", "g"), exchange(5, "h", "i"), exchange(6, "j", "k"))
 	page := renderText(t, render.HTML, d)
 	if faults, text := inspect(t, page); len(faults) > 0 || strings.Contains(text, "#1 You") || !strings.Contains(text, "hello") {
