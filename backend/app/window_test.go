@@ -346,7 +346,7 @@ func TestWindowWithoutData(t *testing.T) {
 	if s.Fatal == nil || s.Fatal.Code != chat.CodeCorrupt || s.Fatal.Hint.IsZero() {
 		t.Fatalf("startup %+v", s.Fatal)
 	}
-	if len(p.window.Bind) != 3 || p.settings == nil || p.storage == nil || p.transfer == nil {
+	if len(p.window.Bind) != 4 || p.settings == nil || p.storage == nil || p.transfer == nil {
 		t.Errorf("bound: %T", p.window.Bind)
 	}
 	if _, err := p.storage.Storage(); chat.CodeOf(err) != chat.CodeCorrupt {

@@ -32,6 +32,7 @@ func devices(t *testing.T, n int) ([]*device, chat.Session) {
 	var shared chat.Session
 	for i := range n {
 		d := &device{fixture: newFixture(t), name: string(rune('A' + i))}
+		d.ok(d.core.Write(d.ctx, "test", d.core.RenewDevice)) // the fixture is a copy of one data directory
 		d.core.Device.Name = "machine " + d.name
 		if i == 0 {
 			s, b := d.session("shared")

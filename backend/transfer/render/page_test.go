@@ -15,7 +15,6 @@ import (
 	"golang.org/x/net/html"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/render"
 )
 
