@@ -18,7 +18,8 @@ test('nothing in an answer runs, and there are no requests except to the program
   const answer = chat.answer(1);
   for (const [name] of hostile) await expect(answer).toContainText(`Case: ${name}`);
   await expect(answer).toContainText('alert(1)');
-  expect(await answer.locator('script, style, iframe, object, embed, svg:not(.icon, .icon *), form, input, video, audio, link, meta, base, template').count()).toBe(0);
+  // A diagram is drawn in a frame that may do nothing.
+  expect(await answer.locator('script, style, iframe:not(.preview > iframe[sandbox=""][title="Preview of the diagram"]), object, embed, svg:not(.icon, .icon *), form, input, video, audio, link, meta, base, template').count()).toBe(0);
   expect(await answer.evaluate(activeContent)).toEqual([]);
   // Clicking its links does not leave the page.
   for (const link of await answer.locator('a:not([href])').all()) await link.click();
@@ -130,7 +131,7 @@ function longestTask(trace: Buffer): number {
 
 /** Active content in an answer: event handlers, and addresses other than web and turn links and inline images. */
 function activeContent(answer: Element): string[] {
-  return [...answer.querySelectorAll('*')].flatMap((element) =>
+  return [...answer.querySelectorAll('*:not(.preview > iframe[sandbox=""])')].flatMap((element) =>
     [...element.attributes]
       .filter(({ name, value }) =>
         /^on|^(?:srcset|ping|srcdoc|formaction|action|background|poster)$/i.test(name) ||
