@@ -13,6 +13,7 @@ const chromiumOptions = {
   browserName: 'chromium',
   launchOptions: launch,
   viewport: { width: 1280, height: 800 },
+  actionTimeout: 180_000,
   locale: 'en-GB',
   // Without transitions, so that no test sees the colours in between.
   contextOptions: { reducedMotion: 'reduce' },

@@ -106,7 +106,9 @@ test('a setting that could not be saved on a full disk shows an error, and is sa
   await launch(env);
   await new Conversation(page).ready();
   await page.getByRole('button', { name: /^Settings/ }).click();
-  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: /^Stream/ }).click();
+  const pages = page.getByRole('navigation', { name: 'Settings' });
+  await pages.getByRole('checkbox').check(); // pages for details
+  await pages.getByRole('button', { name: /^Stream/ }).click();
   const writeAhead = page.getByRole('radio', { name: 'Write ahead' });
   fill();
   await writeAhead.click();
