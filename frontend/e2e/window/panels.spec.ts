@@ -99,9 +99,9 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
       const currentModel = () => page.text('[data-field="model"]');
       const chooseSmall = async () => {
         await page.click('[data-field="model"]');
-        await until('the models', () => page.has('[role="menu"]'));
-        await run(`[...document.querySelectorAll('[role="menu"] [role^="menuitem"]')].find((item) => item.innerText.trim().startsWith('small')).click()`);
-        await until('the question', async () => (await page.text('dialog[open]')).includes('small'));
+        await until('the models', () => page.has('dialog[open] .choice'));
+        await run(`[...document.querySelectorAll('dialog[open] .choice')].find((item) => item.querySelector('.name').innerText.trim() === 'small').click()`);
+        await until('the question', async () => !(await page.has('dialog[open] .choice')) && (await page.text('dialog[open]')).includes('small'));
       };
       await chooseSmall();
       expect(await page.text('dialog[open]')).toMatch(/This needs summarization: \d+ (pending )?turns? /);
