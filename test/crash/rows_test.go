@@ -101,7 +101,10 @@ func (o *checker) none(ctx context.Context, db *sql.DB, what, query string) {
 func (o *checker) facts(ctx context.Context, db *sql.DB) error {
 	stored := map[string]int{}
 	for kind, query := range map[string]string{
-		"pin": `SELECT text FROM pins WHERE removed = 0 AND replaces IS NULL`, "label": `SELECT label FROM branches`,
+		// A branch that a retry begins takes over the pins of the turn: one pin on each branch is not twice the same.
+		"pin": `SELECT text FROM pins p WHERE removed = 0 AND replaces IS NULL
+			AND NOT EXISTS (SELECT 1 FROM pins o WHERE o.text = p.text AND o.branch_id <> p.branch_id AND o.id < p.id)`,
+		"label": `SELECT label FROM branches`,
 	} {
 		all, err := column(ctx, db, query)
 		if err != nil {
