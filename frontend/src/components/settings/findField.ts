@@ -16,6 +16,15 @@ function focusIn(field: HTMLElement): void {
   (control ?? field).focus({ preventScroll: true });
 }
 
+/** Keeps a field in the middle while what is above it is still loaded, until the user does something. */
+function keepInView(page: HTMLElement, field: HTMLElement): void {
+  const content = new ResizeObserver(() => field.scrollIntoView({ block: 'center' }));
+  content.observe(page.firstElementChild!);
+  const end = () => content.disconnect();
+  for (const act of ['wheel', 'pointerdown', 'keydown']) page.addEventListener(act, end, { once: true });
+  setTimeout(end, markedMs);
+}
+
 /**
  * Scrolls a page of the settings to a field, marks it for a moment and focuses its control, or the heading. Returns
  * whether it was found. Stops waiting for it once it is no longer wanted, and leaves the focus alone if the user has
@@ -27,6 +36,7 @@ export async function showField(page: HTMLElement, label: string, isWanted: () =
     const field = labelled(page, label);
     if (field) {
       field.scrollIntoView({ block: 'center' });
+      keepInView(page, field);
       field.dataset.found = '';
       setTimeout(() => delete field.dataset.found, markedMs);
       if (document.activeElement === focusedBefore || document.activeElement === document.body) focusIn(field);

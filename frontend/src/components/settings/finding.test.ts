@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { startedApp } from '../../test/mount';
@@ -68,6 +68,23 @@ describe('a field that appears late', () => {
     const { found, page } = await lateField((page) => page.querySelector('input')!.focus());
     expect(found).toBe(true);
     expect(page.querySelector('[aria-label="Other"]')).toHaveFocus();
+  });
+
+  it('stays in the middle while what is above it is loaded, until the user scrolls', async () => {
+    let grow: (() => void) | undefined;
+    vi.stubGlobal('ResizeObserver', class {
+      constructor(callback: () => void) { grow = callback; }
+      observe() {}
+      disconnect() { grow = undefined; }
+    });
+    const scrolled = vi.spyOn(Element.prototype, 'scrollIntoView');
+    const { page } = await lateField(() => undefined);
+    grow?.();
+    expect(scrolled).toHaveBeenCalledTimes(2);
+    page.dispatchEvent(new Event('wheel'));
+    expect(grow).toBeUndefined();
+    vi.unstubAllGlobals();
+    scrolled.mockRestore();
   });
 
   it('is ignored after another page was opened or another search started', async () => {
