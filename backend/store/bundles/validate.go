@@ -1,0 +1,92 @@
+package bundles
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// validate checks a bundle on its own.
+func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
+	b, err := bundle.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	in := &incoming{
+		ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{},
+		lanes: map[string][][sha256.Size]byte{}, machines: map[string]string{},
+	}
+	documents := map[chat.FileID]int64{} // named by messages -> the event
+	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.state.Apply(e); err != nil {
+			return invalidBundle("event %d cannot be replayed: %v", e.Seq, err)
+		}
+		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		in.lanes[e.Lane] = append(in.lanes[e.Lane], [sha256.Size]byte(e.Hash))
+		switch e.Type {
+		case ledger.EventFileAdded:
+			in.gone[e.Entity] = true
+		case ledger.EventContentDeleted:
+			in.deleted = e.Seq
+			return inPayload(e, func(d ledger.ContentDeleted) {
+				in.deletions = append(in.deletions, deletion{e.Lane, len(in.lanes[e.Lane]), d.Files})
+			})
+		case ledger.EventBranchCreated:
+			return inPayload(e, func(d ledger.BranchCreated) { in.machines[e.Entity] = d.Machine })
+		}
+		return documentsIn(e, documents)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(in.state.Sessions) != 1 {
+		return nil, invalidBundle("none of its events creates the session")
+	}
+	if fault := outsideReference(in.state); fault != "" {
+		return nil, invalidBundle("%s", fault)
+	}
+	for id := range in.state.Files {
+		delete(in.gone, id)
+	}
+	for id, seq := range documents {
+		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
+			return nil, invalidBundle("event %d names a document that does not belong to the session", seq)
+		}
+	}
+	return in, nil
+}
+
+// inPayload calls do with an event's decoded payload.
+func inPayload[P any](e ledger.Event, do func(P)) error {
+	_, err := events.PayloadOf(e, func(_ ledger.Event, p P) (struct{}, error) { do(p); return struct{}{}, nil })
+	return err
+}
+
+// documentsIn records the documents that a message names.
+func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
+	if e.Type != ledger.EventTurnAccepted {
+		return nil
+	}
+	_, err := events.PayloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
+		m, err := schema.DecodeMessage(chat.RoleUser, string(d.User))
+		if err != nil {
+			return struct{}{}, invalidBundle("the message of event %d cannot be read", e.Seq)
+		}
+		for _, b := range m.Blocks.Documents() {
+			if b.File != "" {
+				into[b.File] = e.Seq
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
