@@ -169,53 +169,50 @@ func (d *device) lanes(s chat.SessionID) map[string]int {
 // TestDevicesConverge: whatever several devices do to a session, and in whatever order they exchange what they know,
 // old bundles included, they end with the same lanes and the same records, and verify finds nothing.
 func TestDevicesConverge(t *testing.T) {
-	histories := testtier.Size(20, 1000)
-	for seed := range histories {
-		r := rand.New(rand.NewSource(int64(seed)))
-		all, s := devices(t, 2+r.Intn(3))
-		var old [][]byte
-		for range 30 {
-			d := all[r.Intn(len(all))]
-			switch {
-			case r.Intn(3) > 0:
-				d.step(r, s.ID)
-			case len(old) > 0 && r.Intn(3) == 0:
-				d.take(old[r.Intn(len(old))])
-			default:
-				b := all[r.Intn(len(all))].give(s.ID)
-				old = append(old, b)
-				if out := d.take(b); out.Outcome == chat.ImportCopied || out.Session != s.ID {
-					t.Fatalf("seed %d: %+v", seed, out)
+	for seed := range testtier.Size(20, 1000) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { converge(t, rand.New(rand.NewSource(int64(seed)))) })
+	}
+}
+
+// converge plays one random history.
+func converge(t *testing.T, r *rand.Rand) {
+	all, s := devices(t, 2+r.Intn(3))
+	var old [][]byte
+	for range 30 {
+		d := all[r.Intn(len(all))]
+		switch {
+		case r.Intn(3) > 0:
+			d.step(r, s.ID)
+		case len(old) > 0 && r.Intn(3) == 0:
+			d.take(old[r.Intn(len(old))])
+		default:
+			b := all[r.Intn(len(all))].give(s.ID)
+			old = append(old, b)
+			if out := d.take(b); out.Outcome == chat.ImportCopied || out.Session != s.ID {
+				t.Fatalf("%+v", out)
+			}
+		}
+	}
+	for range 2 {
+		for _, d := range all {
+			for _, other := range all {
+				if d != other {
+					d.take(other.give(s.ID))
 				}
 			}
 		}
-		for range 2 {
-			for _, d := range all {
-				for _, other := range all {
-					if d != other {
-						d.take(other.give(s.ID))
-					}
-				}
-			}
+	}
+	want := all[0].state(s.ID)
+	for _, d := range all {
+		d.verifyClean()
+		if got := d.lanes(s.ID); !maps.Equal(got, all[0].lanes(s.ID)) {
+			t.Errorf("%s has %v, and A has %v", d.name, got, all[0].lanes(s.ID))
 		}
-		want := all[0].state(s.ID)
-		for _, d := range all {
-			d.verifyClean()
-			if got := d.lanes(s.ID); !maps.Equal(got, all[0].lanes(s.ID)) {
-				t.Errorf("seed %d: %s has %v, and A has %v", seed, d.name, got, all[0].lanes(s.ID))
-			}
-			for _, x := range ledger.Compare(d.state(s.ID), want) {
-				t.Errorf("seed %d: %s: %+v", seed, d.name, x)
-			}
-			if n := len(d.allSessions()); n != 1 {
-				t.Errorf("seed %d: %s has %d sessions", seed, d.name, n)
-			}
+		for _, x := range ledger.Compare(d.state(s.ID), want) {
+			t.Errorf("%s: %+v", d.name, x)
 		}
-		for _, d := range all {
-			d.ok(d.Store.Close())
-		}
-		if t.Failed() {
-			t.FailNow()
+		if n := len(d.allSessions()); n != 1 {
+			t.Errorf("%s has %d sessions", d.name, n)
 		}
 	}
 }
