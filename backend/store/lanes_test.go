@@ -295,3 +295,36 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 		t.Error("restored data is the same device")
 	}
 }
+
+// TestRestoredDataGoesOnUnderItsName: after a restore each session goes on on a branch of the new device. On the same
+// machine it has the name of before, and nothing tells it apart; on another one it is named after that one.
+func TestRestoredDataGoesOnUnderItsName(t *testing.T) {
+	for machine, want := range map[string][2]string{"same": {"main", "here"}, "another": {"main · here", ""}} {
+		f := newFixture(t)
+		d := &device{fixture: f, name: "A"}
+		s, main := d.session("kept")
+		d.full(main.ID, "a question", "an answer")
+		if machine == "another" {
+			d.ok(d.core.Write(d.ctx, "test", func(t *core.Tx) error {
+				return t.Run(`UPDATE settings SET value = json_set(value, '$.machine', 'another') WHERE key = 'device'`)
+			}))
+		}
+		d.ok(d.core.Write(d.ctx, "test", d.core.RenewDevice))
+		d.core.Device.Name = "here"
+		own := d.own(main.ID, true)
+		d.full(own, "another question", "another answer")
+		branches, err := d.Branches(d.ctx, s.ID)
+		d.ok(err)
+		before, after := branches[0], branches[1]
+		if after.ID != own || after.Label != want[0] || before.On != want[1] || after.On != "here" || !chat.Continued(branches)[main.ID] {
+			t.Errorf("on %s machine: %+v, then %+v", machine, before, after)
+		}
+		if before.Foreign || !before.Elsewhere || after.Elsewhere {
+			t.Errorf("on %s machine: what was restored is finished here, and not written to: %+v, then %+v", machine, before, after)
+		}
+		d.full(main.ID, "by the other", "told by the other")
+		if branches, err = d.Branches(d.ctx, s.ID); err != nil || chat.Continued(branches)[main.ID] {
+			t.Errorf("a branch that went on is hidden: %v", err)
+		}
+	}
+}
