@@ -85,7 +85,7 @@ func (r treeRun) document() fields {
 	}
 }
 
-// printTree draws the runs with box characters, each below the one it continues from. What goes on on another device is
+// printTree draws the runs with box characters, each below the one it continues from. What continues on another device is
 // one line with what it continues.
 func printTree(o *output, runs []treeRun, continued map[chat.BranchID]bool, archived bool) {
 	children := map[int][]int{}

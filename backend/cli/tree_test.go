@@ -115,9 +115,9 @@ func TestSessionsAreOrganized(t *testing.T) {
 	h.run("verify").exits(0)
 }
 
-// TestALineGoesOnOnAnotherMachine: a session that went on elsewhere is one line, with the machine's name where it
+// TestALineContinuesOnAnotherMachine: a session that went on elsewhere is one line, with the machine's name where it
 // changes; where both went on, it forks.
-func TestALineGoesOnOnAnotherMachine(t *testing.T) {
+func TestALineContinuesOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	machine, _ := os.Hostname()
 	a, b := newHome(t), newHome(t)

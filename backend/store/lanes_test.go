@@ -296,9 +296,9 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	}
 }
 
-// TestRestoredDataGoesOnUnderItsName: after a restore each session goes on on a branch of the new device. On the same
+// TestRestoredDataContinuesUnderItsName: after a restore each session continues on a branch of the new device. On the same
 // machine it has the name of before, and nothing tells it apart; on another one it is named after that one.
-func TestRestoredDataGoesOnUnderItsName(t *testing.T) {
+func TestRestoredDataContinuesUnderItsName(t *testing.T) {
 	for machine, want := range map[string][2]string{"same": {"main", "here"}, "another": {"main · here", ""}} {
 		f := newFixture(t)
 		d := &device{fixture: f, name: "A"}

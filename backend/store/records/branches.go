@@ -175,7 +175,7 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 const onMachine = " · "
 
 // continuing names a branch after the one of another device that it continues, and after this machine, unless that one
-// began on it too: after a restore the conversation goes on under its name.
+// began on it too: after a restore the conversation continues under its name.
 func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
 	b, err := schema.BranchByID(t.DB, id)
 	if err != nil {

@@ -92,7 +92,7 @@ export function newDay(before: TurnView | undefined, turn: TurnView): string {
   return weekday(turn.createdAt, sameYear ? {} : { year: 'numeric' });
 }
 
-/** The machine on which the conversation goes on with a turn; empty if it is the one of the turn before, or not known. */
+/** The machine on which the conversation continues with a turn; empty if it is the one of the turn before, or not known. */
 export function newMachine(before: TurnView | undefined, turn: TurnView, branches: readonly BranchView[]): string {
   if (!before || before.branchId === turn.branchId) return '';
   const on = (branchId: string) => branches.find((branch) => branch.id === branchId)?.machine ?? '';

@@ -9,7 +9,7 @@ export interface Node {
   branch: TreeBranch | undefined;
   /** The branch of its first turn. */
   begins: string;
-  /** Where it goes on on another machine than before, its first turn included. */
+  /** Where it continues on another machine than before, its first turn included. */
   machines: { seq: number; name: string }[];
   parent: Node | null;
   /** Oldest first. */
@@ -102,8 +102,8 @@ function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>, branche
   for (let last = first; ; ) {
     const [next, other] = children.get(last.id) ?? [];
     if (!next || other) return joined;
-    const goesOn = last.ends && last.branchId !== current && (branches.get(next.branchId)?.continues ?? '') !== '';
-    if (next.branchId !== last.branchId && !goesOn) return joined;
+    const continues = last.ends && last.branchId !== current && (branches.get(next.branchId)?.continues ?? '') !== '';
+    if (next.branchId !== last.branchId && !continues) return joined;
     joined.push(next);
     last = next;
   }
