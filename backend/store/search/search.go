@@ -38,12 +38,12 @@ func matchForms(term, suffix string) string {
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || lexical.IsEmoji(r) }) {
 		return ""
 	}
+	phrase, _ := lexical.Phrase(term)
+	if lexical.IsBeginning(term) {
+		suffix = "*"
+	}
 	if joined, groups, ok := numerals.Forms(term); ok {
 		return `"` + joined + `"` + suffix + ` OR "` + groups + `"` + suffix
-	}
-	phrase, isBeginning := lexical.Phrase(term)
-	if isBeginning || lexical.IsHash(term) {
-		suffix = "*"
 	}
 	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + suffix
 }
@@ -69,15 +69,21 @@ const maxCounted = 30_000
 // number, or as the beginning of a token.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
-	if _, groups, ok := numerals.Forms(term); ok {
-		match = `"` + groups + `"`
-	} else if lexical.IsBeginning(term) {
+	if lexical.IsBeginning(term) {
 		match = MatchTerm(term)
+	} else if _, groups, ok := numerals.Forms(term); ok {
+		match = `"` + groups + `"`
 	}
 	if match == "" {
 		return 0, nil
 	}
-	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, maxCounted)
+	return countMatches(db, match)
+}
+
+// countMatches counts the units that match an FTS5 expression, at most maxCounted.
+func countMatches(db *gorm.DB, match string) (int, error) {
+	return sqlite.One[int](db, "search.terms", "",
+		`SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, maxCounted)
 }
 
 // TermFrequencies returns in how many units each term occurs, a number in any form; for a term of several tokens, the
