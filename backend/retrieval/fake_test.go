@@ -152,7 +152,7 @@ func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin in
 	return term, out, m.record(ctx, "Vocabulary")
 }
 
-// Apart knows no word that is written as two.
+// Apart returns nothing: no word is written as two here.
 func (m *memory) Apart(ctx context.Context, _ string) ([]chat.TermCount, error) {
 	return nil, m.record(ctx, "Apart")
 }
