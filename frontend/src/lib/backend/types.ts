@@ -44,6 +44,12 @@ export interface BranchView {
   updatedAt: number;
   active: boolean;
   archived: boolean;
+  /** on which it began; empty: not known */
+  machine: string;
+  /** the branch of another device that it continues; empty: none */
+  continues: string;
+  /** its open turns are finished on another device */
+  foreign: boolean;
 }
 
 /** Header is the window's header (SRD 17.1), for one branch. While a turn streams, frames update its stream cell. */
@@ -543,6 +549,10 @@ export interface TreeBranch {
   active: boolean;
   createdAt: number;
   updatedAt: number;
+  /** on which it began; empty: not known */
+  machine: string;
+  /** the branch of another device that it continues; empty: none */
+  continues: string;
 }
 
 /** BranchComparison is a comparison of two branches of a session from where they diverge. */
