@@ -82,6 +82,7 @@ func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns, Own: b.Own(),
 		Pending: b.Pending, HeadSeq: b.HeadSeq, HeadShortID: chat.ShortID(b.HeadState),
 		Archived: b.ArchivedAt != nil, Active: b.ID == active, CreatedAt: ms(b.CreatedAt), UpdatedAt: ms(b.UpdatedAt),
+		Machine: b.On, Continues: string(b.Continues),
 	}
 }
 

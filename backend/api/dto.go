@@ -56,6 +56,9 @@ type BranchView struct {
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
 	Archived  bool   `json:"archived"`
+	Machine   string `json:"machine"`   // on which it began; empty: not known
+	Continues string `json:"continues"` // the branch of another device that it continues; empty: none
+	Foreign   bool   `json:"foreign"`   // its open turns are finished on another device
 }
 
 // Header is the window's header (SRD 17.1), for one branch. While a turn streams, frames update its stream cell.

@@ -59,6 +59,8 @@ type TreeBranch struct {
 	Active      bool   `json:"active"`
 	CreatedAt   int64  `json:"createdAt"`
 	UpdatedAt   int64  `json:"updatedAt"`
+	Machine     string `json:"machine"`   // on which it began; empty: not known
+	Continues   string `json:"continues"` // the branch of another device that it continues; empty: none
 }
 
 // BranchComparison is a comparison of two branches of a session from where they diverge.

@@ -107,10 +107,15 @@ func (s *Transfer) Reveal(path string) error {
 type importInput struct {
 	Path   string `json:"path"`
 	Format string `json:"format,omitempty"`
+
+	passphrase string // of a sealed file; never stored
 }
 
-// ImportFiles starts importing files and folders, with one task for each. An empty format is detected.
-func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error) {
+// ImportFiles starts importing files and folders, with one task for each. An empty format is detected. The passphrase
+// opens those that are sealed; it is not stored, so their imports cannot be resumed, only started again.
+//
+// Errors: CodeInvalid, CodeBusy, CodeSealed (the passphrase does not open one of them); nothing is imported then.
+func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]TaskView, error) {
 	const op = "transfer.import"
 	if err := s.c.ready(); err != nil {
 		return nil, err
@@ -130,15 +135,26 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, importInput{full, format})
+		in := importInput{Path: full, Format: format}
+		if filetype.Detect(full).Sealed {
+			in.passphrase = strings.TrimSpace(passphrase) // as it was given
+			if err := importing.Opens(full, in.passphrase); err != nil {
+				return nil, err
+			}
+		}
+		inputs = append(inputs, in)
 	}
 	out := make([]TaskView, 0, len(paths))
 	for _, in := range inputs {
-		raw, err := json.Marshal(in)
-		if err != nil {
-			return out, err
+		spec := tasks.Spec{Kind: tasks.Import, Title: chat.Say("Import %s", filepath.Base(in.Path))}
+		if in.passphrase == "" {
+			raw, err := json.Marshal(in)
+			if err != nil {
+				return out, err
+			}
+			spec.Input = raw
 		}
-		t, err := s.c.Tasks.Start(tasks.Spec{Kind: tasks.Import, Title: chat.Say("Import %s", filepath.Base(in.Path)), Input: raw}, s.importing(in))
+		t, err := s.c.Tasks.Start(spec, s.importing(in))
 		if err != nil {
 			return out, err
 		}
@@ -151,7 +167,8 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 func (s *Transfer) importing(in importInput) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
 		report, err := s.imports(ctx, in.Path, importing.Options{
-			Format: transfer.Format(in.Format),
+			Format:     transfer.Format(in.Format),
+			Passphrase: in.passphrase,
 			Progress: func(done importing.Progress) {
 				p.Count(done.Done, done.Total, "bytes")
 				p.Detail(atConversation(done))
@@ -212,10 +229,16 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// Export starts writing a file. An existing one is replaced only on request.
-func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
+// Export starts writing a file. An existing one is replaced only on request. The passphrase is that of a sealed bundle.
+func (s *Transfer) Export(request ExportRequest, passphrase string) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
+	}
+	if request.Sealed {
+		var err error
+		if request.Passphrase, err = given(passphrase); err != nil {
+			return TaskView{}, err
+		}
 	}
 	if request.Path != "" {
 		full, err := filetype.Absolute(request.Path)

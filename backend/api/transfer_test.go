@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
@@ -139,7 +140,7 @@ func TestImportFiles(t *testing.T) {
 		progress(importing.Progress{Done: 5, Total: 10, Title: "Harbours"})
 		return nil
 	}
-	started, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
+	started, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt", "")
 	if err != nil || len(started) != 2 {
 		t.Fatalf("%+v, %v", started, err)
 	}
@@ -178,7 +179,7 @@ func TestImportFilesRefuses(t *testing.T) {
 		"a path without a folder": {[]string{"/a.json", "b.json"}, "", chat.CodeInvalid},
 		"too many":                {make([]string, tasks.MaxOpen+1), "", chat.CodeBusy},
 	} {
-		if started, err := d.transfer.ImportFiles(c.paths, c.format); chat.CodeOf(err) != c.code || len(started) != 0 {
+		if started, err := d.transfer.ImportFiles(c.paths, c.format, ""); chat.CodeOf(err) != c.code || len(started) != 0 {
 			t.Errorf("%s: %+v, %v", name, started, err)
 		}
 	}
@@ -197,7 +198,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 		<-ctx.Done()
 		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped; 1 session was imported and is kept.")
 	}
-	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "")
+	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "claude")
+	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "claude", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 func TestExport(t *testing.T) {
 	d := newFixture(t)
 	d.exporter.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
-	started, err := d.transfer.Export(ExportRequest{Scope: "branch", Branch: d.session.ActiveBranch})
+	started, err := d.transfer.Export(ExportRequest{Scope: "branch", Branch: d.session.ActiveBranch}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,21 +267,21 @@ func TestExport(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	d.exporter.plan.Exists = true
-	if _, err := d.transfer.Export(ExportRequest{Scope: "session", Path: "/tmp/there.md"}); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "/tmp/there.md") {
+	if _, err := d.transfer.Export(ExportRequest{Scope: "session", Path: "/tmp/there.md"}, ""); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "/tmp/there.md") {
 		t.Errorf("%v", err)
 	}
-	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", Session: "s", Path: "/tmp/there.md", Replace: true})
+	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", Session: "s", Path: "/tmp/there.md", Replace: true}, "")
 	if err != nil || d.awaitTask(replaced.ID).State != "done" {
 		t.Errorf("%+v, %v", replaced, err)
 	}
-	if _, err := d.transfer.Export(ExportRequest{Path: "there.md"}); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := d.transfer.Export(ExportRequest{Path: "there.md"}, ""); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a path without a folder: %v", err)
 	}
 	if n := len(d.exporter.requests); n != 2 || d.exporter.requests[0].Path != "/home/x/Harbours.md" || !d.exporter.requests[1].Replace {
 		t.Errorf("%+v", d.exporter.requests)
 	}
 	d.exporter.err = errors.New("no such session")
-	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
+	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}, ""); err == nil {
 		t.Error("an export was started although it could not be planned")
 	}
 	// Deleting their sessions also removes both tasks.
@@ -291,6 +292,58 @@ func TestExport(t *testing.T) {
 	}
 	if list, _ := d.work.Tasks(); len(list) != 0 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// A bundle is sealed with the passphrase that was given, and imported with it; nothing stored contains it, so that the
+// import cannot be resumed. Without it, or with another one, nothing is imported.
+func TestSealedBundle(t *testing.T) {
+	d := newFixture(t)
+	d.transfer.imports = d.core.Imports.Import
+	d.transfer.exports = exporting.New(exporting.Deps{Store: d.store, Bundles: d.store, DataDir: t.TempDir(), Now: time.Now})
+	request := ExportRequest{
+		Scope:   exporting.ScopeSession,
+		Session: d.session.ID,
+		Format:  exporting.FormatBundle,
+		Path:    t.TempDir(),
+		Sealed:  true,
+	}
+	if plan, err := d.transfer.Plan(request); err != nil || !strings.HasSuffix(plan.Path, ".cinf.age") {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	if _, err := d.transfer.Export(request, " "); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("without a passphrase: %v", err)
+	}
+	started, err := d.transfer.Export(request, " correct horse ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := d.awaitTask(started.ID)
+	data, err := os.ReadFile(written.Path)
+	if err != nil || written.State != "done" || !strings.HasPrefix(string(data), "age-encryption.org/v1\n-> scrypt ") {
+		t.Fatalf("%+v, %.40q, %v", written, data, err)
+	}
+	other := newFixture(t)
+	other.transfer.imports = other.core.Imports.Import
+	if f, err := other.transfer.Inspect([]string{written.Path}); err != nil || f[0].Kind != "bundle" || !f[0].Sealed {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for _, wrong := range []string{"", "correct house"} {
+		none, err := other.transfer.ImportFiles([]string{written.Path}, "", wrong)
+		if chat.CodeOf(err) != chat.CodeSealed || len(none) != 0 {
+			t.Errorf("%q: %+v, %v", wrong, none, err)
+		}
+	}
+	imports, err := other.transfer.ImportFiles([]string{written.Path}, "", "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := other.awaitTask(imports[0].ID)
+	if v.State != "done" || v.Import == nil || v.Import.FirstSession != string(d.session.ID) || v.Resumable {
+		t.Errorf("%+v", v)
+	}
+	if task, err := other.core.Tasks.Wait(t.Context(), v.ID); err != nil || len(task.Input) != 0 {
+		t.Errorf("%s, %v", task.Input, err)
 	}
 }
 
@@ -367,9 +420,9 @@ func TestWithoutAShell(t *testing.T) {
 func TestTransferWithoutData(t *testing.T) {
 	core := &Core{Set: &services.Set{}, Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
 	x := NewTransfer(core)
-	_, imports := x.ImportFiles([]string{"/a"}, "")
+	_, imports := x.ImportFiles([]string{"/a"}, "", "")
 	_, plan := x.Plan(ExportRequest{})
-	_, export := x.Export(ExportRequest{})
+	_, export := x.Export(ExportRequest{}, "")
 	_, attach := x.Attach("b", "/a")
 	for i, err := range []error{imports, plan, export, attach} {
 		if chat.CodeOf(err) != chat.CodeCorrupt {
@@ -392,7 +445,7 @@ func TestTaskChangesArePublished(t *testing.T) {
 	})
 	release := make(chan struct{})
 	d.importer.step = func(context.Context, func(importing.Progress)) error { <-release; return nil }
-	started, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
+	started, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,7 @@ func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
 		ID: string(b.ID), Label: chat.BoundTitle(b.Label), ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
 		UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active, Archived: b.ArchivedAt != nil,
+		Machine: b.On, Continues: string(b.Continues), Foreign: b.Foreign,
 	}
 }
 

@@ -77,7 +77,7 @@ func (p *page) awaitTaskEnd(id string) api.TaskView {
 // imported imports a file and returns the report.
 func (p *page) imported(path string) api.ImportReport {
 	p.t.Helper()
-	started := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
+	started := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, "", ""))
 	v := p.awaitTaskEnd(started[0].ID)
 	if v.State != "done" || v.Import == nil {
 		p.t.Fatalf("%+v, %+v", v, v.Error)
@@ -111,11 +111,11 @@ func TestWindowImportsAndExports(t *testing.T) {
 	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
 		t.Fatalf("%+v", plan)
 	}
-	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(request)).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(request, "")).ID)
 	if v.State != "done" || v.Path != request.Path {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}
-	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
+	if _, err := p.transfer.Export(request, ""); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("an existing file was overwritten: %v", err)
 	}
 	drag := httptest.NewRecorder()
@@ -186,7 +186,7 @@ func TestWindowResumesAnImport(t *testing.T) {
 func TestACommandDeletesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
-	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", Session: chat.SessionID(row.ID), Format: "json", Path: dir + "/"})).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", Session: chat.SessionID(row.ID), Format: "json", Path: dir + "/"}, "")).ID)
 	if v.State != "done" || !strings.Contains(v.Title.String(), "My secret plan") {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}

@@ -33,6 +33,8 @@ type BranchSummary struct {
 	LastSeq   int64     `json:"last_seq"`      // turn_seq of the newest turn of its lineage
 	Covers    int64     `json:"head_turn_seq"` // turn_seq of the last turn covered by its head, as shown to people
 	UpdatedAt time.Time `json:"updated_at"`
+	On        string    `json:"-"` // the machine on which it began, as far as it is known here
+	Foreign   bool      `json:"-"` // its open turns are finished on another device
 }
 
 // LineageQuery selects turns of a branch's lineage by turn_seq, inclusive; a zero bound is open. With Limit, Newest

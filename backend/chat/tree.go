@@ -36,6 +36,22 @@ type TreeTurn struct {
 	Title string
 }
 
+// Continued returns the branches of which another one is the continuation on another device, at their end: they have no
+// end of their own.
+func Continued(all []BranchSummary) map[BranchID]bool {
+	ends := make(map[BranchID]int64, len(all))
+	for _, b := range all {
+		ends[b.ID] = b.LastSeq
+	}
+	out := map[BranchID]bool{}
+	for _, b := range all {
+		if b.Continues != "" && b.ArchivedAt == nil && b.ForkSeq == ends[b.Continues] {
+			out[b.Continues] = true
+		}
+	}
+	return out
+}
+
 // Own returns the number of turns that the branch does not share with its parent.
 func (b BranchSummary) Own() int { return b.Turns - int(b.ForkSeq) }
 

@@ -87,6 +87,10 @@ func writeBackup(ctx context.Context, r *run) (reply, error) {
 	stop := r.watch("backup", nil)
 	b, err := copies.Backup(ctx, asTyped(r.args[0], path))
 	stop()
+	if chat.CodeOf(err) == chat.CodeSealed {
+		err = chat.AsError(err).WithHint("give the passphrase, because a backup is checked and read back; without it, copy the folder of the data "+
+			"while no program has it open: what is sealed stays sealed")
+	}
 	sessions, turns := plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn")
 	return sentence(b, "Written, and read back in full: %s\n%s, schema %d, %s, %s\nsha256 %s",
 		line(b.Path), size(b.Bytes), b.Schema, sessions, turns, b.SHA256), err

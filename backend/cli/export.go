@@ -100,9 +100,10 @@ func export(ctx context.Context, r *run) (reply, error) {
 		Archived:    r.on("archived"),
 		Quotes:      r.on("quotes"),
 		Replace:     r.on("replace"),
+		Sealed:      r.bundlePassphrase != "",
 		Passphrase:  r.bundlePassphrase,
 	}
-	if r.bundlePassphrase != "" {
+	if q.Sealed {
 		q.Format = exporting.FormatBundle
 	}
 	switch {

@@ -66,8 +66,16 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s\n", o.bold(line(titleOf(session.Title))))
 		o.printf("session %s\nbranch  %s  %s\n", session.ID, branch.ID, line(branch.Label))
-		for _, t := range turns {
-			printTurn(o, t)
+		on := map[chat.BranchID]string{}
+		for _, b := range branches {
+			on[b.ID] = b.On
+		}
+		for i, t := range turns {
+			machine := on[t.BranchID]
+			if i == 0 || machine == on[turns[i-1].BranchID] {
+				machine = "" // it is shown where it changes
+			}
+			printTurn(o, t, machine)
 		}
 	}}, err
 }
@@ -105,10 +113,13 @@ func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (render
 	return render.NewTurnRow(full), nil
 }
 
-func printTurn(o *output, t render.TurnRow) {
+func printTurn(o *output, t render.TurnRow, machine string) {
 	head := fmt.Sprintf("#%d  %s  %s  %s", t.Seq, t.ID, local(t.CreatedAt), stateOfTurn(t))
 	if t.Model != "" {
 		head += "  " + line(t.Model)
+	}
+	if machine != "" {
+		head += "  on " + line(machine)
 	}
 	o.printf("\n%s\n%s\n", o.dim(head), o.bold("you:"))
 	o.text(messageText(t.User.Blocks) + "\n")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -15,8 +16,8 @@ func treeVerbs() []verb {
 		{
 			use:   "tree SESSION",
 			short: "Draw a session's branches",
-			long: "Draws where branches fork. Turns between two forks are one line. The active branch's end is marked " +
-				"with a star.",
+			long: "Draws where branches fork. Turns between two forks are one line, also if they go on on another machine. " +
+				"The active branch's end is marked with a star.",
 			flags: []flag{boolFlag("archived", "archived branches too")},
 			opens: reads,
 			do:    drawTree,
@@ -58,7 +59,7 @@ func drawTree(ctx context.Context, r *run) (reply, error) {
 	}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s  %s\n", tree.Session.ID, o.bold(line(titleOf(tree.Session.Title))))
-		printTree(o, runs, r.on("archived"))
+		printTree(o, runs, chat.Continued(tree.Branches), r.on("archived"))
 	}}, nil
 }
 
@@ -76,66 +77,95 @@ func (r treeRun) document() fields {
 		{"ends", r.Ends},
 		{"active", r.active},
 		{"archived", r.branch.ArchivedAt != nil},
+		{"machine", r.branch.On},          // on which its branch began; empty: not known
+		{"continues", r.branch.Continues}, // the branch of another device that its branch continues
 		{"pending", r.Pending},
 		{"open", r.Open},
 		{"updated_at", r.Last.Turn.UpdatedAt},
 	}
 }
 
-// printTree draws the runs with box characters, each below the one it continues from.
-func printTree(o *output, runs []treeRun, archived bool) {
+// printTree draws the runs with box characters, each below the one it continues from. What continues on another device is
+// one line with what it continues.
+func printTree(o *output, runs []treeRun, continued map[chat.BranchID]bool, archived bool) {
 	children := map[int][]int{}
 	for i, run := range runs {
 		children[run.Parent] = append(children[run.Parent], i)
 	}
-	hidden := map[int]bool{}                           // runs of archived branches that no visible run continues from
-	for i := len(runs) - 1; i >= 0 && !archived; i-- { // runs that continue from a run come after it
-		hidden[i] = runs[i].branch.ArchivedAt != nil
+	hidden := map[int]bool{}              // runs of archived branches that no visible run continues from
+	for i := len(runs) - 1; i >= 0; i-- { // runs that continue from a run come after it
+		run := runs[i]
+		hidden[i] = run.branch.ArchivedAt != nil && !archived || run.To < run.From && continued[run.Branch] && !run.active
 		for _, j := range children[i] {
 			hidden[i] = hidden[i] && hidden[j]
 		}
 	}
-	var draw func(parent int, indent string)
-	draw = func(parent int, indent string) {
-		var shown []int
-		for _, i := range children[parent] {
-			if !hidden[i] {
-				shown = append(shown, i)
-			}
-		}
-		for n, i := range shown {
+	shown := func(parent int) []int {
+		return slices.DeleteFunc(slices.Clone(children[parent]), func(i int) bool { return hidden[i] })
+	}
+	var draw func(parent int, machine, indent string)
+	draw = func(parent int, machine, indent string) {
+		next := shown(parent)
+		for n, i := range next {
 			corner, rule := "├─ ", "│  "
-			if n == len(shown)-1 {
+			if n == len(next)-1 {
 				corner, rule = "└─ ", "   "
 			}
-			o.printf("%s%s%s\n", indent, corner, runs[i])
-			draw(i, indent+rule)
+			line := []treeRun{runs[i]}
+			for runs[i].Ends && !runs[i].active {
+				more := shown(i)
+				if len(more) != 1 || runs[more[0]].branch.Continues == "" {
+					break
+				}
+				i = more[0]
+				line = append(line, runs[i])
+			}
+			o.printf("%s%s%s\n", indent, corner, lineOf(line, machine))
+			draw(i, runs[i].branch.On, indent+rule)
 		}
 	}
-	draw(-1, "")
+	draw(-1, "", "")
 }
 
-func (r treeRun) String() string {
+// lineOf describes runs that are one line, after a run on a machine; empty: none, or not known.
+func lineOf(runs []treeRun, machine string) string {
+	first, last := runs[0], runs[len(runs)-1]
 	var b strings.Builder
-	if r.Ends && r.active {
+	if last.Ends && last.active {
 		b.WriteString("* ")
 	}
-	b.WriteString(clip(r.branch.Label, 32))
+	b.WriteString(clip(last.branch.Label, 32))
+	words := last.Last.Title
+	if words == "" {
+		words = last.First.Title
+	}
 	switch {
-	case r.To < r.From:
+	case last.To < first.From:
 		b.WriteString("  no turns of its own")
-	case r.To == r.From:
-		fmt.Fprintf(&b, "  #%d  %s", r.From, clip(r.First.Title, 48))
+	case last.To == first.From:
+		fmt.Fprintf(&b, "  #%d  %s", first.From, clip(first.First.Title, 48))
 	default:
-		fmt.Fprintf(&b, "  #%d-#%d  %s … %s", r.From, r.To, clip(r.First.Title, 32), clip(r.Last.Title, 32))
+		fmt.Fprintf(&b, "  #%d-#%d  %s … %s", first.From, last.To, clip(first.First.Title, 32), clip(words, 32))
 	}
-	if r.Pending > 0 {
-		fmt.Fprintf(&b, "  %d pending", r.Pending)
+	pending, open := 0, 0
+	for i, r := range runs {
+		pending, open = pending+r.Pending, open+r.Open
+		switch on := r.branch.On; {
+		case on == "" || on == machine || r.To < r.From || first.Parent < 0 && i == 0:
+		case i == 0:
+			fmt.Fprintf(&b, "  on %s", clip(on, 32))
+		default:
+			fmt.Fprintf(&b, "  from #%d on %s", r.From, clip(on, 32))
+		}
+		machine = r.branch.On
 	}
-	if r.Open > 0 {
-		fmt.Fprintf(&b, "  %d open", r.Open)
+	if pending > 0 {
+		fmt.Fprintf(&b, "  %d pending", pending)
 	}
-	if r.branch.ArchivedAt != nil {
+	if open > 0 {
+		fmt.Fprintf(&b, "  %d open", open)
+	}
+	if last.branch.ArchivedAt != nil {
 		b.WriteString("  archived")
 	}
 	return b.String()

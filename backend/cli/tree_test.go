@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -111,4 +113,40 @@ func TestSessionsAreOrganized(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	h.run("verify").exits(0)
+}
+
+// TestALineContinuesOnAnotherMachine: a session that went on elsewhere is one line, with the machine's name where it
+// changes; where both went on, it forks.
+func TestALineContinuesOnAnotherMachine(t *testing.T) {
+	t.Parallel()
+	machine, _ := os.Hostname()
+	a, b := newHome(t), newHome(t)
+	file := filepath.Join(t.TempDir(), "travelled.cinf")
+	first := a.send("--new", "how to sail")
+	a.run("export", first.SessionID, "--format", "bundle", "-o", file).exits(0)
+	b.run("import", file).exits(0)
+	second := b.send("--session", first.SessionID, "and against the wind")
+	if second.BranchID == first.BranchID {
+		t.Fatal("it was written to a branch of another machine")
+	}
+	tree := b.run("tree", first.SessionID).exits(0).out
+	if want := "└─ * main · " + machine + "  #1-#2  how to sail … and against the wind  from #2 on " + machine; !strings.Contains(tree, want) {
+		t.Errorf("%q is not in\n%s", want, tree)
+	}
+	if n := strings.Count(tree, "─ "); n != 1 {
+		t.Errorf("%d lines are drawn:\n%s", n, tree)
+	}
+	shown := b.run("show", first.SessionID).exits(0).out
+	if n := strings.Count(shown, "on "+machine); n != 1 {
+		t.Errorf("the machine is named %d times:\n%s", n, shown)
+	}
+	a.send("--session", first.SessionID, "or with oars")
+	b.run("export", first.SessionID, "--format", "bundle", "--replace", "-o", file).exits(0)
+	a.run("import", file).exits(0)
+	tree = a.run("tree", first.SessionID).exits(0).out
+	for _, want := range []string{"└─ main  #1  how to sail", "   ├─ main  #2  or with oars", "   └─ * main · " + machine + "  #2  and against the wind"} {
+		if !strings.Contains(tree, want) {
+			t.Errorf("%q is not in\n%s", want, tree)
+		}
+	}
 }

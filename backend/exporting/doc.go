@@ -66,7 +66,8 @@ type Request struct {
 	// Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen.
 	Path    string `json:"path"`
 	Replace bool   `json:"replace"`
-	// Passphrase, if not empty, seals the bundle with it. It is never stored.
+	// Sealed seals the bundle with Passphrase, which is never stored. A plan needs no passphrase.
+	Sealed     bool   `json:"sealed"`
 	Passphrase string `json:"-"`
 }
 

@@ -21,7 +21,7 @@ type prepared struct {
 // prepare resolves a request without reading messages.
 func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
 	p, err := e.prepareFormat(ctx, r)
-	if err != nil || r.Passphrase == "" {
+	if err != nil || !r.Sealed {
 		return p, err
 	}
 	if p.plan.Format != FormatBundle {

@@ -42,6 +42,7 @@ type File struct {
 	Size   int64       `json:"size"`
 	Kind   Kind        `json:"kind"`
 	Format string      `json:"format"` // of a transcript
+	Sealed bool        `json:"sealed"` // a bundle, or an archive of them, that a passphrase opens
 	Reason chat.Phrase `json:"reason"` // why the file cannot be used; empty if it can
 }
 
@@ -166,7 +167,7 @@ func (f *File) detect() {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		f.archive(file)
 	case seal.IsSealed(head): // what is in it is seen when it is imported
-		f.Kind = Bundle
+		f.Kind, f.Sealed = Bundle, true
 	case chat.ImageType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {

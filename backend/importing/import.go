@@ -85,7 +85,7 @@ func (r *run) file(path string) error {
 		return err
 	}
 	defer f.Close()
-	in, err := r.unseal(transfer.Input{Name: path, Size: size, Data: f})
+	in, err := unseal(transfer.Input{Name: path, Size: size, Data: f}, r.opts.Passphrase)
 	if err != nil {
 		return err
 	}
@@ -116,20 +116,31 @@ func (r *run) file(path string) error {
 	return r.export(in)
 }
 
+// Opens returns an error if a file is sealed and the passphrase does not open it. It takes a second for each.
+func Opens(path, passphrase string) error {
+	f, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = unseal(transfer.Input{Name: path, Size: size, Data: f}, passphrase)
+	return err
+}
+
 // unseal returns a file that is sealed with a passphrase as its content, which is decrypted while it is read: nothing
 // is written in between. Any other file is returned as it is.
-func (r *run) unseal(in transfer.Input) (transfer.Input, error) {
+func unseal(in transfer.Input, passphrase string) (transfer.Input, error) {
 	head := make([]byte, 64)
 	n, _ := in.Data.ReadAt(head, 0)
 	if !seal.IsSealed(head[:n]) {
 		return in, nil
 	}
 	name := filepath.Base(in.Name)
-	if r.opts.Passphrase == "" {
+	if passphrase == "" {
 		return in, chat.Errorf(chat.CodeSealed, op, "%s is sealed with a passphrase; nothing was imported from it.", name).
 			WithHint("contextinfinity import FILE asks for it, or reads it with --passphrase-file")
 	}
-	plain, size, err := seal.OpenWithPassphrase(in.Data, in.Size, r.opts.Passphrase)
+	plain, size, err := seal.OpenWithPassphrase(in.Data, in.Size, passphrase)
 	switch {
 	case errors.Is(err, seal.ErrPassphrase):
 		return in, chat.WrapError(chat.CodeSealed, op, err, "The passphrase does not open %s; nothing was imported from it.", name).

@@ -169,53 +169,50 @@ func (d *device) lanes(s chat.SessionID) map[string]int {
 // TestDevicesConverge: whatever several devices do to a session, and in whatever order they exchange what they know,
 // old bundles included, they end with the same lanes and the same records, and verify finds nothing.
 func TestDevicesConverge(t *testing.T) {
-	histories := testtier.Size(20, 1000)
-	for seed := range histories {
-		r := rand.New(rand.NewSource(int64(seed)))
-		all, s := devices(t, 2+r.Intn(3))
-		var old [][]byte
-		for range 30 {
-			d := all[r.Intn(len(all))]
-			switch {
-			case r.Intn(3) > 0:
-				d.step(r, s.ID)
-			case len(old) > 0 && r.Intn(3) == 0:
-				d.take(old[r.Intn(len(old))])
-			default:
-				b := all[r.Intn(len(all))].give(s.ID)
-				old = append(old, b)
-				if out := d.take(b); out.Outcome == chat.ImportCopied || out.Session != s.ID {
-					t.Fatalf("seed %d: %+v", seed, out)
+	for seed := range testtier.Size(20, 1000) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { converge(t, rand.New(rand.NewSource(int64(seed)))) })
+	}
+}
+
+// converge plays one random history.
+func converge(t *testing.T, r *rand.Rand) {
+	all, s := devices(t, 2+r.Intn(3))
+	var old [][]byte
+	for range 30 {
+		d := all[r.Intn(len(all))]
+		switch {
+		case r.Intn(3) > 0:
+			d.step(r, s.ID)
+		case len(old) > 0 && r.Intn(3) == 0:
+			d.take(old[r.Intn(len(old))])
+		default:
+			b := all[r.Intn(len(all))].give(s.ID)
+			old = append(old, b)
+			if out := d.take(b); out.Outcome == chat.ImportCopied || out.Session != s.ID {
+				t.Fatalf("%+v", out)
+			}
+		}
+	}
+	for range 2 {
+		for _, d := range all {
+			for _, other := range all {
+				if d != other {
+					d.take(other.give(s.ID))
 				}
 			}
 		}
-		for range 2 {
-			for _, d := range all {
-				for _, other := range all {
-					if d != other {
-						d.take(other.give(s.ID))
-					}
-				}
-			}
+	}
+	want := all[0].state(s.ID)
+	for _, d := range all {
+		d.verifyClean()
+		if got := d.lanes(s.ID); !maps.Equal(got, all[0].lanes(s.ID)) {
+			t.Errorf("%s has %v, and A has %v", d.name, got, all[0].lanes(s.ID))
 		}
-		want := all[0].state(s.ID)
-		for _, d := range all {
-			d.verifyClean()
-			if got := d.lanes(s.ID); !maps.Equal(got, all[0].lanes(s.ID)) {
-				t.Errorf("seed %d: %s has %v, and A has %v", seed, d.name, got, all[0].lanes(s.ID))
-			}
-			for _, x := range ledger.Compare(d.state(s.ID), want) {
-				t.Errorf("seed %d: %s: %+v", seed, d.name, x)
-			}
-			if n := len(d.allSessions()); n != 1 {
-				t.Errorf("seed %d: %s has %d sessions", seed, d.name, n)
-			}
+		for _, x := range ledger.Compare(d.state(s.ID), want) {
+			t.Errorf("%s: %+v", d.name, x)
 		}
-		for _, d := range all {
-			d.ok(d.Store.Close())
-		}
-		if t.Failed() {
-			t.FailNow()
+		if n := len(d.allSessions()); n != 1 {
+			t.Errorf("%s has %d sessions", d.name, n)
 		}
 	}
 }
@@ -296,5 +293,38 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	f.ok(other.core.Write(f.ctx, "test", other.core.RenewDevice))
 	if other.core.Device.ID == id {
 		t.Error("restored data is the same device")
+	}
+}
+
+// TestRestoredDataContinuesUnderItsName: after a restore each session continues on a branch of the new device. On the same
+// machine it has the name of before, and nothing tells it apart; on another one it is named after that one.
+func TestRestoredDataContinuesUnderItsName(t *testing.T) {
+	for machine, want := range map[string][2]string{"same": {"main", "here"}, "another": {"main · here", ""}} {
+		f := newFixture(t)
+		d := &device{fixture: f, name: "A"}
+		s, main := d.session("kept")
+		d.full(main.ID, "a question", "an answer")
+		if machine == "another" {
+			d.ok(d.core.Write(d.ctx, "test", func(t *core.Tx) error {
+				return t.Run(`UPDATE settings SET value = json_set(value, '$.machine', 'another') WHERE key = 'device'`)
+			}))
+		}
+		d.ok(d.core.Write(d.ctx, "test", d.core.RenewDevice))
+		d.core.Device.Name = "here"
+		own := d.own(main.ID, true)
+		d.full(own, "another question", "another answer")
+		branches, err := d.Branches(d.ctx, s.ID)
+		d.ok(err)
+		before, after := branches[0], branches[1]
+		if after.ID != own || after.Label != want[0] || before.On != want[1] || after.On != "here" || !chat.Continued(branches)[main.ID] {
+			t.Errorf("on %s machine: %+v, then %+v", machine, before, after)
+		}
+		if before.Foreign || !before.Elsewhere || after.Elsewhere {
+			t.Errorf("on %s machine: what was restored is finished here, and not written to: %+v, then %+v", machine, before, after)
+		}
+		d.full(main.ID, "by the other", "told by the other")
+		if branches, err = d.Branches(d.ctx, s.ID); err != nil || chat.Continued(branches)[main.ID] {
+			t.Errorf("a branch that went on is hidden: %v", err)
+		}
 	}
 }

@@ -2,9 +2,12 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -80,6 +83,19 @@ func TestNoTextOfSealedDataIsOnTheDisk(t *testing.T) {
 	}
 }
 
+// noCoreDumps checks that a process that has the key writes no dump of its memory, and that the kernel gives none to
+// another program (a limit of 1).
+func noCoreDumps(t *testing.T, pid int) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return
+	}
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil || !regexp.MustCompile(`(?m)^Max core file size +1 `).Match(limits) {
+		t.Errorf("%v\n%s", err, limits)
+	}
+}
+
 // TestSealedData: after encrypt no file of the data, configuration and cache folders contains what was said, and every verb
 // works with the passphrase, or beside a program that has the data open; without it they refuse, and change nothing. The
 // recovery code opens the data, and a backup that is alone on another machine. After decrypt everything is as before.
@@ -110,10 +126,20 @@ func TestSealedData(t *testing.T) {
 		t.Fatalf("found in %q, %+v", found, done)
 	}
 	h.Run("encrypt", "--passphrase-file", secret, "--yes", "--json").Fails(1, chat.CodeConflict)
+	copied := h.Run("backup", t.TempDir(), "--json")
+	copied.Fails(1, chat.CodeSealed)
+	if !strings.Contains(copied.Stdout+copied.Stderr, "copy the folder") {
+		t.Errorf("a backup without the passphrase: %s%s", copied.Stdout, copied.Stderr)
+	}
 	for _, args := range [][]string{{"show", session}, {"send", "--session", session, "more"}, {"verify"}, {"decrypt", "--yes"}} {
 		h.Run(append(args, "--json")...).Fails(1, chat.CodeSealed)
 		h.Run(append(args, "--json", "--passphrase-file", wrong)...).Fails(1, chat.CodeSealed)
 	}
+	folder := filepath.Join(t.TempDir(), "copied")
+	if err := os.CopyFS(folder, os.DirFS(h.DataDir())); err != nil {
+		t.Fatal(err)
+	}
+	h.OK("verify", "--data-dir", folder, "--passphrase-file", secret)
 	if r := h.Run("show", session); !strings.Contains(r.Stderr, "is sealed") || !strings.Contains(r.Stderr, "--passphrase-file") {
 		t.Errorf("it refuses by saying %q", r.Stderr)
 	}
@@ -129,6 +155,7 @@ func TestSealedData(t *testing.T) {
 	if r := h.OK("sessions"); !strings.Contains(r.Stdout, word) {
 		t.Errorf("beside a program that has it open: %q", r.Stdout)
 	}
+	noCoreDumps(t, host.Cmd.Process.Pid)
 	host.Leave()
 	if found := containing(t, h.Dir, word); len(found) > 0 {
 		t.Fatalf("found in %q", found)

@@ -24,6 +24,7 @@ var offered struct {
 
 // Offer gives a passphrase or a recovery code: every sealed file that it opens can be opened from now on.
 func Offer(secret string) {
+	noDumps()
 	offered.Lock()
 	defer offered.Unlock()
 	offered.secret, offered.refused = secret, map[string]bool{}
@@ -72,6 +73,7 @@ func Use(l Lock, k Key) { change(func(ks *keys) { ks.byID[k.ID()], ks.current = 
 func UseNone() { change(func(ks *keys) { ks.current = Lock{} }) }
 
 func change(f func(*keys)) {
+	noDumps()
 	for {
 		old := known.Load()
 		next := &keys{byID: map[string]Key{}}

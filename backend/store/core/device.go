@@ -22,8 +22,9 @@ type Device struct {
 	// Home is what it enters as sessions.begun_by: it writes the lane without a name of the sessions that have it. The
 	// first device of a data directory has none, so what existed before there were devices is its own.
 
-	Machine string `json:"machine"` // a hash of the machine's id, where it has one: a copy elsewhere is another device
-	Name    string `json:"-"`       // of the machine, for people
+	Machine string `json:"machine"`        // a hash of the machine's id, where it has one: a copy elsewhere is another device
+	Came    bool   `json:"came,omitempty"` // from another machine, with what it contained then
+	Name    string `json:"-"`              // of the machine, for people
 }
 
 // Elsewhere is sessions.begun_by of a session that came in a bundle: its lane without a name is another device's.
@@ -48,10 +49,15 @@ func (s *Core) TakeDevice(t *Tx) error {
 		s.Device = d.named()
 		return nil
 	default:
-		d.ID = t.NewID()
-		d.Home = d.ID
+		return s.renew(t, d)
 	}
 	return s.putDevice(t, d)
+}
+
+// renew makes the data of a device another one's.
+func (s *Core) renew(t *Tx, d Device) error {
+	id := t.NewID()
+	return s.putDevice(t, Device{ID: id, Home: id, Came: d.Came || d.Machine != thisMachine()})
 }
 
 // ReadDevice reads which device this is, without changing it.
@@ -65,8 +71,10 @@ func (s *Core) ReadDevice(db *gorm.DB) error {
 
 // RenewDevice makes restored data another device: what was written after the backup was made may be on other machines.
 func (s *Core) RenewDevice(t *Tx) error {
-	id := t.NewID()
-	return s.putDevice(t, Device{ID: id, Home: id})
+	if err := s.ReadDevice(t.DB); err != nil {
+		return err
+	}
+	return s.renew(t, s.Device)
 }
 
 func (s *Core) putDevice(t *Tx, d Device) error {
@@ -98,11 +106,32 @@ func thisMachine() string {
 
 // Owns reports whether the device began a branch, and so writes to it.
 func (d Device) Owns(db *gorm.DB, branch schema.BranchRow) (bool, error) {
-	if branch.Lane != "" {
-		return branch.Lane == d.ID, nil
-	}
 	begun, err := sqlite.All[string](db, `SELECT begun_by FROM sessions WHERE id = ?`, branch.SessionID)
-	return len(begun) > 0 && begun[0] == d.Home, err
+	return len(begun) > 0 && d.Wrote(branch.Lane, begun[0]), err
+}
+
+// Wrote reports whether a lane of a session is this device's. begun is the session's begun_by.
+func (d Device) Wrote(lane, begun string) bool {
+	if lane == "" {
+		return begun == d.Home
+	}
+	return lane == d.ID
+}
+
+// Began returns the name of this machine if the branches of a lane that name none began on it; otherwise "".
+func (d Device) Began(lane, begun string) string {
+	if d.Wrote(lane, begun) || lane == "" && begun != Elsewhere && !d.Came {
+		return d.Name
+	}
+	return ""
+}
+
+// MayFinish is mayFinish for the branches of a lane.
+func (d Device) MayFinish(lane, begun string) bool {
+	if lane == "" {
+		return begun != Elsewhere
+	}
+	return lane == d.ID
 }
 
 // mayFinish is the condition on a branch b of a session s that its turns are not left to another device: the branch did

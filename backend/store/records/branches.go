@@ -48,6 +48,7 @@ func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, er
 
 type branchSummaryRow struct {
 	Row       schema.BranchRow `gorm:"embedded"`
+	BegunBy   string
 	LastSeq   int64
 	CoversSeq int64
 	Pending   int
@@ -60,26 +61,29 @@ func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.
 		if _, err := schema.SessionByID(db, session); err != nil {
 			return nil, err
 		}
-		return branchSummaries(db, session)
+		return s.branchSummaries(db, session)
 	})
 }
 
-func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
+func (s *Records) branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
 	rows, err := sqlite.All[branchSummaryRow](db, `
-		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
+		SELECT b.*, s.begun_by, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
 		  coalesce((SELECT st.covers_seq FROM states st WHERE st.id = b.head_state), 0) AS covers_seq,
 		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
 		  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
-		FROM branches b LEFT JOIN turns last ON last.id =
+		FROM branches b JOIN sessions s ON s.id = b.session_id LEFT JOIN turns last ON last.id =
 		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
 		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
-	return lists.Map(rows, branchSummaryRow.summary), err
+	return lists.Map(rows, func(r branchSummaryRow) chat.BranchSummary { return r.summary(s.Device) }), err
 }
 
-func (r branchSummaryRow) summary() chat.BranchSummary {
+func (r branchSummaryRow) summary(d core.Device) chat.BranchSummary {
+	b := r.Row.Branch()
+	b.Elsewhere = !d.Wrote(r.Row.Lane, r.BegunBy)
 	return chat.BranchSummary{
-		Branch: r.Row.Branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+		Branch: b, ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
 		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: schema.ParseTime(r.UpdatedAt),
+		On: cmp.Or(b.Machine, d.Began(r.Row.Lane, r.BegunBy)), Foreign: !d.MayFinish(r.Row.Lane, r.BegunBy),
 	}
 }
 
@@ -90,7 +94,7 @@ func insertBranch(t *core.Tx, b schema.BranchRow) error {
 		return err
 	}
 	machine := ""
-	if tail.Lane != "" {
+	if tail.Lane != "" || b.Continues != "" {
 		machine = t.Device.Name
 	}
 	return events.Record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
@@ -170,17 +174,24 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 // onMachine is between the name of a branch and that of the machine on which it continues.
 const onMachine = " · "
 
-// continuing names a branch after the one of another device that it continues.
+// continuing names a branch after the one of another device that it continues, and after this machine, unless that one
+// began on it too: after a restore the conversation continues under its name.
 func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
 	b, err := schema.BranchByID(t.DB, id)
 	if err != nil {
 		return err
 	}
-	name := b.Label
-	if at := strings.LastIndex(name, onMachine); at > 0 {
-		name = name[:at]
+	begun, err := sqlite.One[string](t.DB, "session", b.SessionID, `SELECT begun_by FROM sessions WHERE id = ?`, b.SessionID)
+	if err != nil {
+		return err
 	}
-	child.Continues, child.Label = b.ID, chat.BoundTitle(name+onMachine+cmp.Or(t.Device.Name, "2"))
+	child.Continues, child.Label = b.ID, b.Label
+	if here := t.Device.Name; here == "" || cmp.Or(b.Machine, t.Device.Began(b.Lane, begun)) != here {
+		if at := strings.LastIndex(b.Label, onMachine); at > 0 {
+			child.Label = b.Label[:at]
+		}
+		child.Label = chat.BoundTitle(child.Label + onMachine + cmp.Or(here, "2"))
+	}
 	return nil
 }
 

@@ -22,7 +22,7 @@ func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, 
 			return err
 		}
 		tree.Session = row.Session()
-		if tree.Branches, err = branchSummaries(db, session); err != nil {
+		if tree.Branches, err = s.branchSummaries(db, session); err != nil {
 			return err
 		}
 		tree.Runs = runsOf(tree.Branches)

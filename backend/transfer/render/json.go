@@ -35,6 +35,9 @@ type BranchRow struct {
 	Epoch     int64         `json:"epoch"`
 	Archived  bool          `json:"archived"`
 	UpdatedAt time.Time     `json:"updated_at"`
+	Machine   string        `json:"machine,omitempty"`   // where it began; empty: on the device of the session
+	Continues chat.BranchID `json:"continues,omitempty"` // the branch of another device that it continues
+	Elsewhere bool          `json:"elsewhere,omitempty"` // it is another device's: nothing is written to it here
 }
 
 // BranchRows returns a session's branches as rows of a list.
@@ -45,6 +48,7 @@ func BranchRows(session chat.Session, all []chat.BranchSummary) []BranchRow {
 			ID: b.ID, Label: b.Label, Active: b.ID == session.ActiveBranch, Parent: b.ParentBranch, ForkTurn: b.ForkTurn,
 			ForkSeq: b.ForkSeq, Turns: b.Turns, Pending: b.Pending, LastSeq: b.LastSeq, HeadState: b.HeadState,
 			HeadSeq: b.HeadSeq, HeadTurn: b.Covers, Epoch: b.Epoch, Archived: b.ArchivedAt != nil, UpdatedAt: b.UpdatedAt,
+			Machine: b.Machine, Continues: b.Continues, Elsewhere: b.Elsewhere,
 		}
 	}
 	return rows

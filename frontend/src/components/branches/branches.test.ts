@@ -363,7 +363,7 @@ describe('the switcher', () => {
   });
 
   test('lists the newest of many branches and the number of the others', () => {
-    const all = Array.from({ length: 300 }, (_, i) => ({ id: `b${i}`, label: `fork ${i}`, updatedAt: i, archived: i % 10 === 0 }));
+    const all = Array.from({ length: 300 }, (_, i) => ({ id: `b${i}`, label: `fork ${i}`, updatedAt: i, archived: i % 10 === 0, turns: 0, forkSeq: 0, continues: '' }));
     const found = list(all, '', 'b5', 50);
     expect(found.branches.slice(0, 3).map((branch) => branch.id)).toEqual(['b5', 'b299', 'b298']);
     expect([found.branches.length, found.archived.length, found.more]).toEqual([50, 0, 250]);

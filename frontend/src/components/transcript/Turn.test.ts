@@ -52,6 +52,22 @@ describe('a turn', () => {
     expect((await renderTurn({ state: 'head', seq: 10, user: [] })).article.textContent).toContain('No message came with this answer.');
   });
 
+  it.each<[string, Partial<TurnView>, string[]]>([
+    ['incomplete', { state: 'incomplete', outcome: 'incomplete', displayed: 12, durable: 12, canContinue: true }, []],
+    ['unsent', { state: 'unsent', outcome: '', assistant: [] }, []],
+    ['failed', { state: 'failed', outcome: 'failed', assistant: [], attempts: 1, error: errorView('No') }, ['Retry', 'Show the attempt']],
+  ])('of another device that is %s offers nothing that would change it', async (_, more, actions) => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    const { sessionId, branchId } = app.conversation;
+    backend.store.branch(branchId).view.foreign = true;
+    await app.conversation.open(sessionId, branchId);
+    mountIn(app, Turn, { turn: turnView({ seq: 9, branchId, createdAt: Date.now(), ...more }), index: 0, machine: 'workshop' });
+    const place = document.querySelector('.notice-place')!;
+    expect(within(place as HTMLElement).queryAllByRole('button').map((button) => button.textContent?.trim()).filter((text) => text !== 'Send to another model')).toEqual(actions);
+    if (actions.length === 0) expect(place.textContent).toContain('finished there');
+    screen.getByText('on workshop');
+  });
+
   it('shows when an incomplete answer is not completely on disk', async () => {
     const { article } = await renderTurn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
     expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);

@@ -1,6 +1,6 @@
 /** The texts of the transcript about a turn: states, days, and what a screen reader announces. */
 import { asSentence } from '$lib/backend/errors';
-import type { TurnView } from '$lib/backend/types';
+import type { BranchView, TurnView } from '$lib/backend/types';
 import { number } from '$lib/i18n/format';
 import { program } from '$lib/i18n/program';
 import { language, locale, t, type PlainKey } from '$lib/i18n/i18n.svelte';
@@ -90,6 +90,13 @@ export function newDay(before: TurnView | undefined, turn: TurnView): string {
   if (before && new Date(before.createdAt).toDateString() === date.toDateString()) return '';
   const sameYear = date.getFullYear() === new Date().getFullYear();
   return weekday(turn.createdAt, sameYear ? {} : { year: 'numeric' });
+}
+
+/** The machine on which the conversation continues with a turn; empty if it is the one of the turn before, or not known. */
+export function newMachine(before: TurnView | undefined, turn: TurnView, branches: readonly BranchView[]): string {
+  if (!before || before.branchId === turn.branchId) return '';
+  const on = (branchId: string) => branches.find((branch) => branch.id === branchId)?.machine ?? '';
+  return on(turn.branchId) === on(before.branchId) ? '' : on(turn.branchId);
 }
 
 /** "Tuesday 18 November 2025" */

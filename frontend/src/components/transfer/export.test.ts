@@ -34,6 +34,43 @@ describe('exporting', () => {
     expect(await screen.findByText(/15 sessions, .* turns without a final answer are left out\./)).toBeVisible();
   });
 
+  it('seals a bundle with a passphrase that was typed twice', async () => {
+    const { app, lastRequest, path, choose, exporting, backend } = await dialog();
+    const button = screen.getByRole('button', { name: 'Export' });
+    await user.click(screen.getByRole('checkbox', { name: 'Protect with a passphrase' }));
+    await waitFor(() => expect(path()).toBe('/home/ada/Documents/Orders to Postgres.cinf.age'));
+    expect(button).toBeDisabled();
+    await user.type(screen.getByLabelText('New passphrase'), 'correct horse');
+    await user.type(screen.getByLabelText('The same again'), 'correct house');
+    expect(screen.getByText('The two are not the same yet.')).toBeVisible();
+    expect(button).toBeDisabled();
+    await user.clear(screen.getByLabelText('The same again'));
+    await user.type(screen.getByLabelText('The same again'), 'correct horse');
+    // Other formats are plain, and do not offer it.
+    await choose('Markdown (.md)');
+    expect(screen.queryByRole('checkbox', { name: 'Protect with a passphrase' })).toBeNull();
+    await waitFor(() => expect(path()).toBe('/home/ada/Documents/Orders to Postgres.md'));
+    await choose('Bundle (.cinf)');
+    await waitFor(() => expect(path()).toMatch(/\.cinf\.age$/));
+    expect(lastRequest('transfer.plan')).toMatchObject({ sealed: true });
+    await user.click(button);
+    expect(backend.calls.find((call) => call.name === 'transfer.export')?.args).toMatchObject([{ format: 'bundle', sealed: true }, 'correct horse']);
+    await waitFor(() => expect(app.work.running).toEqual([]));
+    expect([exporting.passphrase, exporting.repeated]).toEqual(['', '']); // forgotten
+    exporting.again();
+    expect(exporting.sealed).toBe(false);
+  });
+
+  it('keeps the name of a chosen path when it is sealed', async () => {
+    const { backend, path } = await dialog();
+    backend.files.target = '/media/stick/work.cinf';
+    await user.click(screen.getByRole('button', { name: 'Choose…' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Protect with a passphrase' }));
+    await waitFor(() => expect(path()).toBe('/media/stick/work.cinf.age'));
+    await user.click(screen.getByRole('checkbox', { name: 'Protect with a passphrase' }));
+    await waitFor(() => expect(path()).toBe('/media/stick/work.cinf'));
+  });
+
   it('offers no bundle of a turn, which would be a whole session', async () => {
     const { lastRequest, path, exporting } = await dialog('turn');
     expect(screen.getByRole('radio', { name: 'Bundle (.cinf)' })).toHaveAttribute('aria-disabled', 'true');

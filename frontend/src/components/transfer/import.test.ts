@@ -14,7 +14,7 @@ import WorkLine from './WorkLine.svelte';
 import { createdText, fileAdvice, fileText, percentOf, progressText, reportText, spokenProgress, stateWord } from './labels';
 
 const user = userEvent.setup();
-const droppedFile = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
+const droppedFile = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', sealed: false, reason: '', ...more });
 
 async function dialog(options: Partial<FakeOptions> = {}) {
   const mounted = await mountWith(ImportDialog, {}, options);
@@ -63,13 +63,33 @@ describe('importing', () => {
     expect(files.getByText(/more than the 4 096 MB/)).toBeVisible();
     expect(files.getByText(/A backup is the whole history/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Import 2 files' }));
-    expect(backend.calls.find((call) => call.name === 'transfer.importFiles')?.args).toEqual([['/home/ada/conversations.json', '/home/ada/orders.cinf'], '']);
+    expect(backend.calls.find((call) => call.name === 'transfer.importFiles')?.args).toEqual([['/home/ada/conversations.json', '/home/ada/orders.cinf'], '', '']);
     await waitForEnd();
     // A file that could not be started stays in the list, with its reason.
     expect(files.queryByText(/25\.4/)).toBeNull();
     expect(files.getByText('huge.zip')).toBeVisible();
     expect(screen.queryByRole('button', { name: /^Import \d/ })).toBeNull();
     expect(screen.getAllByRole('button', { name: 'Close' }).at(-1)).toHaveFocus(); // not lost with the button that disappeared
+  });
+
+  it('asks for the passphrase of sealed files', async () => {
+    const { app, add, backend, waitForEnd } = await dialog();
+    await add('/home/ada/conversations.json');
+    expect(screen.queryByLabelText(/^Passphrase/)).toBeNull();
+    await add('/home/ada/orders.cinf.age');
+    expect(screen.getByText(/Bundle, sealed with a passphrase, 1\.9/)).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Import 2 files' })).toBeDisabled();
+    const field = screen.getByLabelText('Passphrase of the sealed file');
+    await user.type(field, 'wrong{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The passphrase does not open orders.cinf.age; nothing was imported from it.');
+    expect(app.importing.files).toHaveLength(2);
+    expect(field).toHaveFocus();
+    await user.keyboard('correct horse{Enter}'); // the wrong one is selected
+    await waitForEnd();
+    const paths = ['/home/ada/conversations.json', '/home/ada/orders.cinf.age'];
+    expect(backend.calls.filter((call) => call.name === 'transfer.importFiles').at(-1)?.args).toEqual([paths, '', 'correct horse']);
+    expect([app.importing.files, app.importing.passphrase]).toEqual([[], '']);
+    expect(screen.queryByLabelText(/^Passphrase/)).toBeNull();
   });
 
   it('accepts files of the dialog, a quoted path, and the same file once', async () => {
@@ -181,7 +201,7 @@ describe('tasks', () => {
   it('are shown in a line below the sessions until they were opened', async () => {
     const { app, backend } = await mountWith(WorkLine, {}, { taskMs: 30 });
     expect(screen.queryByRole('button', { name: /long work/i })).toBeNull();
-    await app.backend.transfer.importFiles(['/home/ada/conversations.json'], '');
+    await app.backend.transfer.importFiles(['/home/ada/conversations.json'], '', '');
     expect(await screen.findByText('Import conversations.json')).toBeVisible();
     await screen.findByRole('button', { name: /Import conversations\.json: done/ });
     // A toast reports it, with a link to the report; the line stays when the toast has disappeared.
@@ -194,7 +214,7 @@ describe('tasks', () => {
 
   it('are announced together, and a failure with its message and a sign that stays', async () => {
     const { app } = await mountWith(WorkLine, {}, { taskMs: 20 });
-    await app.backend.transfer.importFiles(['/home/ada/broken.json', '/home/ada/b.json'], '');
+    await app.backend.transfer.importFiles(['/home/ada/broken.json', '/home/ada/b.json'], '', '');
     expect(await screen.findByText('2 running')).toBeVisible();
     await waitFor(() => expect(screen.getByText('2 reports')).toBeVisible());
     expect(app.toasts.list.find((toast) => toast.tone === 'danger')?.text).toContain('The file ends in the middle');

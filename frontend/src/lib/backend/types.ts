@@ -44,6 +44,12 @@ export interface BranchView {
   updatedAt: number;
   active: boolean;
   archived: boolean;
+  /** on which it began; empty: not known */
+  machine: string;
+  /** the branch of another device that it continues; empty: none */
+  continues: string;
+  /** its open turns are finished on another device */
+  foreign: boolean;
 }
 
 /** Header is the window's header (SRD 17.1), for one branch. While a turn streams, frames update its stream cell. */
@@ -543,6 +549,10 @@ export interface TreeBranch {
   active: boolean;
   createdAt: number;
   updatedAt: number;
+  /** on which it began; empty: not known */
+  machine: string;
+  /** the branch of another device that it continues; empty: none */
+  continues: string;
 }
 
 /** BranchComparison is a comparison of two branches of a session from where they diverge. */
@@ -2512,6 +2522,8 @@ export interface ExportRequest {
   /** Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen. */
   path: string;
   replace: boolean;
+  /** Sealed seals the bundle with Passphrase, which is never stored. A plan needs no passphrase. */
+  sealed: boolean;
 }
 
 /** ExportPlan is what an export would write. */
@@ -2553,6 +2565,8 @@ export interface DroppedFile {
   kind: FiletypeKind;
   /** of a transcript */
   format: string;
+  /** a bundle, or an archive of them, that a passphrase opens */
+  sealed: boolean;
   /** why the file cannot be used; empty if it can */
   reason: Phrase;
 }
@@ -2712,14 +2726,22 @@ export interface TransferService {
   saveText(name: string, text: string): Promise<string>;
   /** Reveal shows a file in the system's file manager. */
   reveal(path: string): Promise<void>;
-  /** ImportFiles starts importing files and folders, with one task for each. An empty format is detected. */
-  importFiles(paths: string[], format: string): Promise<TaskView[]>;
+  /**
+   * ImportFiles starts importing files and folders, with one task for each. An empty format is detected. The
+   * passphrase opens those that are sealed; it is not stored, so their imports cannot be resumed, only started again.
+   *
+   * Errors: CodeInvalid, CodeBusy, CodeSealed (the passphrase does not open one of them); nothing is imported then.
+   */
+  importFiles(paths: string[], format: string, passphrase: string): Promise<TaskView[]>;
   /** Plan returns what an export would write. */
   plan(request: ExportRequest): Promise<ExportPlan>;
   /** Printable returns the page to print: an export as HTML, which runs no scripts and loads nothing. */
   printable(request: ExportRequest): Promise<string>;
-  /** Export starts writing a file. An existing one is replaced only on request. */
-  export(request: ExportRequest): Promise<TaskView>;
+  /**
+   * Export starts writing a file. An existing one is replaced only on request. The passphrase is that of a sealed
+   * bundle.
+   */
+  export(request: ExportRequest, passphrase: string): Promise<TaskView>;
   /**
    * PastedFiles inspects the files in the clipboard, such as those copied in a file manager, for pages that cannot
    * read it. The result is empty if there are none.

@@ -258,7 +258,7 @@ export class CommandRunner {
       return;
     }
     const { sessionId, branchId } = target;
-    await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', quotes: false, archived: false, path: '', replace: false }));
+    await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', quotes: false, sealed: false, archived: false, path: '', replace: false }));
   }
 
   /** Says the new value of a setting, whose effect may be out of sight. */

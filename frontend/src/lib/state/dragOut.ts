@@ -65,6 +65,7 @@ export class DragOut {
       allBranches: part.scope === 'session',
       format: fits(byDefault, part.scope) ? byDefault : 'md',
       quotes: false,
+      sealed: false,
       archived: false,
       path: '',
       replace: false,

@@ -27,7 +27,7 @@ export function targetOf(conversation: Pick<ConversationState, 'session' | 'bran
 /** A bundle always contains a whole session with all its branches. */
 export const fits = (format: ExportingFormat, scope: ExportingScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
 
-const ending = (name: string): string => /\.[a-z0-9]{1,6}$/i.exec(name)?.[0] ?? '';
+const ending = (name: string): string => /\.[a-z0-9]{1,6}(\.age)?$/i.exec(name)?.[0] ?? '';
 
 /** An export: its scope, format and path. The last choices are kept while the window is open. */
 export class ExportState {
@@ -37,6 +37,10 @@ export class ExportState {
   #allBranches = $state(true);
   #archived = $state(false);
   #quotes = $state(false);
+  #sealed = $state(false);
+  /** Of a sealed bundle, typed twice. They are forgotten with the dialog. */
+  passphrase = $state('');
+  repeated = $state('');
   #path = $state('');
   /** The path was typed or chosen, not suggested. */
   #ownPath = false;
@@ -91,6 +95,16 @@ export class ExportState {
     this.#quotes = quotes;
   }
 
+  /** The bundle is sealed with a passphrase. Reset for each export. */
+  get sealed(): boolean {
+    return this.#sealed && this.#format === 'bundle';
+  }
+
+  /** The second passphrase differs from the first. */
+  get differs(): boolean {
+    return this.repeated !== '' && this.repeated !== this.passphrase;
+  }
+
   get path(): string {
     return this.#path;
   }
@@ -123,6 +137,7 @@ export class ExportState {
     if (!plan) return t('state.countingTurns');
     if (this.#path.trim() === '') return t('state.chooseFile');
     if (plan.exists && !this.#replace) return t('state.fileExists');
+    if (this.sealed && (this.passphrase.trim() === '' || this.repeated !== this.passphrase)) return t('state.typeTwice');
     return plan.turns === 0 ? t('state.noFinished') : '';
   }
 
@@ -142,6 +157,8 @@ export class ExportState {
     this.#started = '';
     this.#replace = false;
     this.#quotes = false;
+    this.#sealed = false;
+    this.#forget();
     this.#ownPath = false;
     this.#path = '';
     this.#plan = null;
@@ -154,6 +171,12 @@ export class ExportState {
   close(): void {
     this.#serial++;
     this.#target = null;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.passphrase = '';
+    this.repeated = '';
   }
 
   /** Returns to the choices, for another export. */
@@ -161,11 +184,12 @@ export class ExportState {
     if (this.#target) this.show(this.#target, this.#scope);
   }
 
-  choose(change: { scope?: ExportingScope; format?: ExportingFormat; allBranches?: boolean; archived?: boolean }): void {
+  choose(change: { scope?: ExportingScope; format?: ExportingFormat; allBranches?: boolean; archived?: boolean; sealed?: boolean }): void {
     if (change.scope !== undefined) this.#scope = change.scope;
     if (change.format !== undefined) this.#chosen = change.format;
     if (change.allBranches !== undefined) this.#allBranches = change.allBranches;
     if (change.archived !== undefined) this.#archived = change.archived;
+    if (change.sealed !== undefined) this.#sealed = change.sealed;
     this.#fitFormat();
     this.#replace = false;
     void this.ask();
@@ -202,7 +226,7 @@ export class ExportState {
       this.#error = null;
       this.#plan = plan;
       if (!this.#ownPath) this.#path = plan.path;
-      else if (ending(this.#path) !== ending(plan.name) && /^\.(cinf|md|json|html|zip)$/.test(ending(this.#path))) {
+      else if (ending(this.#path) !== ending(plan.name) && /^\.(cinf|md|json|html|zip)(\.age)?$/.test(ending(this.#path))) {
         // A path that the user chose keeps its name; its extension follows the format.
         this.#path = this.#path.slice(0, -ending(this.#path).length) + ending(plan.name);
         await this.ask();
@@ -219,7 +243,8 @@ export class ExportState {
     this.#beginning = true;
     this.#error = null;
     try {
-      const task = await this.#backend.transfer.export(this.#request(this.#path.trim()));
+      const task = await this.#backend.transfer.export(this.#request(this.#path.trim()), this.sealed ? this.passphrase : '');
+      this.#forget();
       this.#started = task.id;
       this.#work.adopt([task]);
     } catch (thrown) {
@@ -248,7 +273,7 @@ export class ExportState {
     const scope = this.#scope;
     return {
       scope, sessionId: scope === 'all' ? '' : target.sessionId, branchId: scope === 'turn' || scope === 'branch' ? target.branchId : '', turnId: scope === 'turn' ? target.turnId : '',
-      allBranches: (scope === 'session' || scope === 'all') && this.allBranches, format: this.#format, quotes: this.#quotes, archived: scope === 'all' && this.#archived,
+      allBranches: (scope === 'session' || scope === 'all') && this.allBranches, format: this.#format, quotes: this.#quotes, sealed: this.sealed, archived: scope === 'all' && this.#archived,
       path, replace: this.#replace,
     };
   }

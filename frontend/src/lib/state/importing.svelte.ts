@@ -16,6 +16,8 @@ export class ImportState {
   /** Names of files that were dropped without their paths; the page explains why. Empty: none. */
   #pathless = $state.raw<readonly string[]>([]);
   path = $state('');
+  /** Of the sealed files. It is forgotten with the dialog. */
+  passphrase = $state('');
   readonly #backend: Backend;
   readonly #work: WorkState;
 
@@ -35,6 +37,11 @@ export class ImportState {
 
   get ready(): readonly DroppedFile[] {
     return this.#files.filter(importable);
+  }
+
+  /** A file can only be read with its passphrase. */
+  get asksPassphrase(): boolean {
+    return this.ready.some((file) => file.sealed);
   }
 
   /** Imports that were started here, and those that were interrupted when the program ended. */
@@ -73,6 +80,7 @@ export class ImportState {
     this.#pathless = [];
     this.#error = null;
     this.path = '';
+    this.passphrase = '';
   }
 
   remove(path: string): void {
@@ -94,7 +102,8 @@ export class ImportState {
   /** Starts everything that can be imported; the rest stays in the list with the reason. */
   begin = (): Promise<void> =>
     this.#do('beginning', async () => {
-      const tasks = await this.#backend.transfer.importFiles(this.ready.map((file) => file.path), '');
+      const tasks = await this.#backend.transfer.importFiles(this.ready.map((file) => file.path), '', this.asksPassphrase ? this.passphrase : '');
+      this.passphrase = '';
       this.#files = this.#files.filter((file) => !importable(file));
       this.#started = [...this.#started, ...tasks.map((task) => task.id)];
       this.#work.adopt(tasks);

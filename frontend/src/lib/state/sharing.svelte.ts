@@ -93,7 +93,7 @@ export class SharingState {
     try {
       const path = await this.#backend.transfer.pickTarget(plan.path);
       if (path === '') return;
-      const task = await this.#backend.transfer.export(this.#request(path));
+      const task = await this.#backend.transfer.export(this.#request(path), '');
       this.close();
       this.#work.adopt([task], (done) => void this.#work.reveal(done));
     } catch (thrown) {
@@ -107,6 +107,6 @@ export class SharingState {
   #request(path: string): ExportRequest {
     const { sessionId = '', branchId = '' } = this.#target ?? {};
     const page = this.#format === 'html';
-    return { scope: page && branchId !== '' ? 'branch' : 'session', sessionId, branchId: page ? branchId : '', turnId: '', allBranches: !page, format: this.#format, quotes: !page && this.#quotes, archived: false, path, replace: path !== '' };
+    return { scope: page && branchId !== '' ? 'branch' : 'session', sessionId, branchId: page ? branchId : '', turnId: '', allBranches: !page, format: this.#format, quotes: !page && this.#quotes, sealed: false, archived: false, path, replace: path !== '' };
   }
 }

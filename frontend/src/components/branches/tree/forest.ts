@@ -1,11 +1,16 @@
 /** The tree for drawing and navigation: runs with their parents and children, the lit path, and search matches. */
 import type { BranchTree, TreeBranch, TreeRun } from '$lib/backend/types';
+import { continued } from '$lib/state/devices';
 
-/** A drawn run. Consecutive runs without a drawn fork between them are joined. */
+/** A drawn run. Consecutive runs without a drawn fork between them are joined, also those that go on on another device. */
 export interface Node {
   run: TreeRun;
-  /** Its branch. */
+  /** Its branch; of several, the last one, which contains all its turns. */
   branch: TreeBranch | undefined;
+  /** The branch of its first turn. */
+  begins: string;
+  /** Where it continues on another machine than before, its first turn included. */
+  machines: { seq: number; name: string }[];
   parent: Node | null;
   /** Oldest first. */
   children: Node[];
@@ -41,16 +46,18 @@ export function grow(tree: BranchTree, { current, archived }: Growth): Forest {
   const runs = new Map(tree.runs.map((run) => [run.id, run]));
   const lit = pathTo(tree, current, runs);
   const kept = archived ? null : keptRuns(tree, branches, lit);
-  const shown = kept ? tree.runs.filter((run) => kept.has(run.id)) : tree.runs;
+  const superseded = continued(tree.branches);
+  const shown = tree.runs.filter((run) => (!kept || kept.has(run.id)) && (turnsOf(run) > 0 || run.branchId === current || !superseded.has(run.branchId)));
   const children = byParent(shown);
   const byId = new Map<string, Node>();
   const nodes: Node[] = [];
   for (const first of shown) {
     if (byId.has(first.id)) continue;
     const parent = byId.get(first.parent) ?? null;
-    const joined = chain(first, children);
+    const joined = chain(first, children, branches, current);
     const run = joined.length === 1 ? first : joinRuns(joined);
-    const node: Node = { run, branch: branches.get(run.branchId), parent, children: [], depth: parent ? parent.depth + 1 : 0, lit: lit.has(first.id), here: run.ends && run.branchId === current };
+    const machines = changes(joined, branches, parent?.branch);
+    const node: Node = { run, branch: branches.get(run.branchId), begins: first.branchId, machines, parent, children: [], depth: parent ? parent.depth + 1 : 0, lit: lit.has(first.id), here: run.ends && run.branchId === current };
     for (const { id } of joined) byId.set(id, node);
     parent?.children.push(node);
     nodes.push(node);
@@ -86,22 +93,38 @@ function keptRuns(tree: BranchTree, branches: ReadonlyMap<string, TreeBranch>, l
   return kept;
 }
 
-/** A run and the following runs of its branch without a drawn fork between them. */
-function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>): TreeRun[] {
+/**
+ * A run and the following runs without a drawn fork between them: those of its branch, and those of a branch that
+ * continues it on another device, unless the open branch ends there.
+ */
+function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>, branches: ReadonlyMap<string, TreeBranch>, current: string): TreeRun[] {
   const joined = [first];
   for (let last = first; ; ) {
     const [next, other] = children.get(last.id) ?? [];
-    if (!next || other || next.branchId !== last.branchId) return joined;
+    if (!next || other) return joined;
+    const continues = last.ends && last.branchId !== current && (branches.get(next.branchId)?.continues ?? '') !== '';
+    if (next.branchId !== last.branchId && !continues) return joined;
     joined.push(next);
     last = next;
   }
+}
+
+function changes(runs: readonly TreeRun[], branches: ReadonlyMap<string, TreeBranch>, parent: TreeBranch | undefined): Node['machines'] {
+  const found: Node['machines'] = [];
+  let before = parent;
+  for (const run of runs) {
+    const branch = branches.get(run.branchId);
+    if (before && branch && branch.machine !== before.machine && branch.machine !== '' && turnsOf(run) > 0) found.push({ seq: run.fromSeq, name: branch.machine });
+    before = branch;
+  }
+  return found;
 }
 
 function joinRuns(runs: readonly TreeRun[]): TreeRun {
   const [first, last] = [runs[0]!, runs.at(-1)!];
   const sum = (count: (run: TreeRun) => number) => runs.reduce((total, run) => total + count(run), 0);
   return {
-    ...first, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, lastDeleted: last.lastDeleted, ends: last.ends, state: last.state,
+    ...first, branchId: last.branchId, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, lastDeleted: last.lastDeleted, ends: last.ends, state: last.state,
     headSeq: runs.reduce((seq, run) => run.headSeq || seq, 0), pending: sum((run) => run.pending), open: sum((run) => run.open),
     updatedAt: Math.max(...runs.map((run) => run.updatedAt)),
   };

@@ -33,9 +33,10 @@ export interface Sign {
   text: string;
 }
 
-export function signsOf({ run, branch, here }: Node): Sign[] {
+export function signsOf({ run, branch, here, machines }: Node): Sign[] {
   const signs: Sign[] = [];
   if (here) signs.push({ texture: 'solid', text: t('branches.here') });
+  for (const { seq, name } of machines) signs.push({ texture: 'none', text: seq === run.fromSeq ? t('branches.onMachine', { machine: name }) : t('branches.onMachineFrom', { machine: name, seq }) });
   if (branch?.archived && run.ends) signs.push({ texture: 'none', text: t('branches.isArchived') });
   if (['accepted', 'preparing', 'responding'].includes(run.state)) signs.push({ texture: 'striped', text: stateName({ state: run.state, outcome: '' }) });
   if (run.open > 0) signs.push({ texture: 'dashed', text: t('branches.failedTurns', { count: run.open }) });

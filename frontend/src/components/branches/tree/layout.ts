@@ -44,7 +44,7 @@ export function layOut(forest: Forest, form: Form, width: number): Layout {
 
 /** The run that continues the same branch; forks are between them, beside the line. */
 const straight = (node: Node): Node | undefined =>
-  node.children.length === 1 ? node.children[0] : node.children.find((child) => child.run.branchId === node.run.branchId);
+  node.children.length === 1 ? node.children[0] : node.children.find((child) => child.begins === node.run.branchId);
 
 function rows(forest: Forest, width: number): Layout {
   const placed: Placed[] = [];

@@ -5,6 +5,7 @@ import { FakeStore } from '$lib/backend/fake/store';
 import type { BranchTree } from '$lib/backend/types';
 import { versionsOf } from '$lib/state/versions';
 import { findNodes, grow, turnsOf, walk, type Forest, type Form, type Node } from './forest';
+import { signsOf } from './labels';
 import { layOut } from './layout';
 import { centre, covers, fit, reveal, seen, touches, within, zoomAt } from './viewport';
 
@@ -79,6 +80,50 @@ describe('the forest', () => {
     expect(grow(tree(), { current: main, archived: true }).nodes).toHaveLength(7);
     // The open branch is always drawn.
     expect(grow(tree(), { current: c, archived: false }).nodes.find((node) => node.here)?.run.id).toBe('c4');
+  });
+
+  /** main #1..#4 on desk; two turns on workshop, and one more on desk. */
+  function travelled() {
+    const store = new FakeStore(0);
+    const session = store.addSession('Travelled').row.id;
+    const main = store.session(session).row.activeBranch;
+    for (let i = 1; i <= 4; i++) store.addTurn(main, { id: `m${i}` });
+    const goOn = (from: string, after: number, machine: string, ids: string[]) => {
+      const branch = store.addBranch(session, `main · ${machine}`, from, after);
+      Object.assign(branch.view, { continues: from, machine });
+      for (const id of ids) store.addTurn(branch.view.id, { id });
+      return branch.view.id;
+    };
+    store.branch(main).view.machine = 'desk';
+    const there = goOn(main, 4, 'workshop', ['w5', 'w6']);
+    return { store, main, tree: () => treeOf(store, session), goOn, there, back: goOn(there, 6, 'desk', ['m7']) };
+  }
+
+  test('draws what goes on on another machine as one line, with the machine where it changes', () => {
+    const { main, there, back, tree } = travelled();
+    const forest = grow(tree(), { current: back, archived: false });
+    expect(plain(forest)).toEqual([['m1', '', 1, 7]]);
+    expect(forest.nodes[0]).toMatchObject({ here: true, lit: true, branch: { id: back }, machines: [{ seq: 5, name: 'workshop' }, { seq: 7, name: 'desk' }] });
+    expect(signsOf(forest.nodes[0]!).map((sign) => sign.text)).toContain('workshop from #5');
+    // An open branch that ends earlier stays visible as such.
+    expect(plain(grow(tree(), { current: main, archived: false }))).toEqual([['m1', '', 1, 4], ['w5', 'm1', 5, 7]]);
+    expect(plain(grow(tree(), { current: there, archived: false }))).toEqual([['m1', '', 1, 6], ['m7', 'm1', 7, 7]]);
+  });
+
+  test('forks where two machines went on, and not for one that changed nothing', () => {
+    const { store, main, there, back, goOn, tree } = travelled();
+    const empty = goOn(back, 7, 'workshop', []);
+    goOn(empty, 7, 'desk', ['m8']);
+    expect(plain(grow(tree(), { current: '', archived: false }))).toEqual([['m1', '', 1, 8]]);
+    store.addTurn(main, { id: 'm5' });
+    const forest = grow(tree(), { current: '', archived: false });
+    expect(plain(forest)).toEqual([['m1', '', 1, 4], ['m5', 'm1', 5, 5], ['w5', 'm1', 5, 8]]);
+    expect(forest.byId.get('w5')!.machines[0]).toEqual({ seq: 5, name: 'workshop' });
+    expect(forest.byId.get('m5')!.machines).toEqual([]);
+    expect(forest.byId.get('w5')!.branch!.id).not.toBe(there);
+    // The line of the first machine stays straight.
+    const [trunk, own] = ['m1', 'm5'].map((id) => layOut(forest, 'rows', 360).byId.get(id)!);
+    expect(own!.x).toBe(trunk!.x);
   });
 
   test('finds by label, words and turn, the open branch first', () => {

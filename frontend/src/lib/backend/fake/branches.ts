@@ -146,10 +146,10 @@ function parentsFirst(runs: readonly TreeRun[]): TreeRun[] {
 function treeBranch(store: FakeStore, branch: FakeBranch): TreeBranch {
   const lineage = store.lineage(branch.view.id);
   const head = headOf(lineage);
-  const { id, label, parentId, forkSeq, archived, updatedAt } = branch.view;
+  const { id, label, parentId, forkSeq, archived, updatedAt, machine, continues } = branch.view;
   return {
     id, label, parentId, forkSeq, archived, updatedAt, turns: lineage.length, own: branch.turns.length,
     pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: stateSeq(head),
-    headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: store.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
+    headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: store.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt, machine, continues,
   };
 }

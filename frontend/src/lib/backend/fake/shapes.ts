@@ -24,7 +24,7 @@ export function sessionRow(more: Partial<SessionRow> = {}): SessionRow {
 }
 
 export function branchView(more: Partial<BranchView> = {}): BranchView {
-  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, updatedAt: 0, active: true, archived: false, ...more };
+  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, updatedAt: 0, active: true, archived: false, machine: '', continues: '', foreign: false, ...more };
 }
 
 export function jobView(more: Partial<JobView> = {}): JobView {

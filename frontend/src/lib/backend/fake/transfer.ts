@@ -42,6 +42,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 const kinds: readonly [RegExp, Partial<DroppedFile>][] = [
   [/huge/, { kind: 'transcript', format: 'chatgpt', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
   [/missing/, { kind: 'unknown', reason: 'There is no such file.' }],
+  [/\.age$/, { kind: 'bundle', sealed: true, size: 1.9 * megabyte }],
   [/\.cinf$/, { kind: 'bundle', size: 1.9 * megabyte }],
   [/claude.*\.jsonl$/, { kind: 'transcript', format: 'claude-code', size: 0.8 * megabyte }],
   [/rollout.*\.jsonl$/, { kind: 'transcript', format: 'codex', size: 0.6 * megabyte }],
@@ -59,7 +60,7 @@ const kinds: readonly [RegExp, Partial<DroppedFile>][] = [
 function inspected(path: string): DroppedFile {
   const name = nameOf(path);
   const found = kinds.find(([pattern]) => pattern.test(name))?.[1] ?? { kind: 'unknown', size: 4_096, reason: 'It is neither a transcript of a program known here nor text.' };
-  return { path, name, size: 0, kind: 'unknown', format: '', reason: '', ...found };
+  return { path, name, size: 0, kind: 'unknown', format: '', sealed: false, reason: '', ...found };
 }
 
 const endings: Record<string, string> = { bundle: 'cinf', md: 'md', json: 'json', html: 'html' };
@@ -71,7 +72,11 @@ export function transferService(store: FakeStore, tasks: FakeTasks, files: FakeF
     inspect: async (paths) => paths.map(inspected),
     pickFiles: async () => files.picked.splice(0),
     pickTarget: async () => files.target,
-    importFiles: async (paths) => paths.map((path) => tasks.start(importing(store, inspected(path)))),
+    importFiles: async (paths, _, passphrase) => {
+      const shut = paths.map(inspected).find((file) => file.sealed && passphrase !== 'correct horse');
+      if (shut) throw new BackendError(errorView(`The passphrase does not open ${shut.name}; nothing was imported from it.`, '', 'sealed'));
+      return paths.map((path) => tasks.start(importing(store, inspected(path))));
+    },
     plan: async (request) => plan(request),
     export: async (request) => {
       const { path, exists, sessions } = plan(request);
@@ -116,7 +121,7 @@ function planned(store: FakeStore, files: FakeFiles, request: ExportRequest): Ex
   const open = turns.filter((turn) => unfinished.includes(turn.state) && turn.outcome !== 'discarded').length;
   const title = session ? session.row.title || 'New session' : 'ContextInfinity sessions';
   const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${store.branch(request.branchId).view.label})` : '';
-  const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
+  const name = `${title}${part}.${session ? endings[format] : 'zip'}${request.sealed ? '.age' : ''}`;
   const path = request.path || `${home}/${name}`;
   return {
     format,

@@ -77,6 +77,8 @@ export default {
   listed: '{before}, {next}',
   ownTurns: '{count, plural, one {# eigene Runde} other {# eigene Runden}}',
   head: 'Stand #{seq}',
+  onMachine: 'auf {machine}',
+  onMachineFrom: 'ab #{seq} auf {machine}',
   pending: '{count, number} ausstehend',
   goTo: 'Dorthin gehen',
   open: 'Öffnen',
@@ -150,4 +152,7 @@ export default {
   activeElsewhere: 'Der aktive Zweig ist jetzt <b>„{label}“</b>, außerhalb dieses Fensters geändert. Sie sind auf „{open}“; eine Nachricht, die Sie hier senden, macht ihn wieder aktiv.',
   switchToIt: 'Dorthin wechseln',
   stayHere: 'Hier bleiben',
+  wentOn: 'Diese Sitzung ging nach #{seq} auch auf <b>{machine}</b> weiter. Beide Teile bleiben als Zweige erhalten.',
+  wentOnSomewhere: 'Diese Sitzung ging nach #{seq} auch auf einem anderen Gerät weiter. Beide Teile bleiben als Zweige erhalten.',
+  showThem: 'Zweige zeigen',
 } satisfies Translation<typeof en>;

@@ -99,6 +99,7 @@ export default {
   countingTurns: 'Die Runden werden gezählt',
   chooseFile: 'Wählen Sie eine Datei',
   fileExists: 'Es gibt schon eine Datei mit diesem Namen',
+  typeTwice: 'Geben Sie in beide Felder dieselbe Passphrase ein',
   noFinished: 'Es gibt noch keine abgeschlossenen Runden',
   queuedDeleted: 'Eingereihte Nachricht gelöscht',
   queuedRestored: 'Die Nachricht ist wieder eingereiht',

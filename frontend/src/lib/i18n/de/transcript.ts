@@ -142,6 +142,8 @@ export default {
   unsentMore: 'Ihre Nachricht ist gespeichert. Nach einem Absturz wird nichts von selbst gesendet: Senden Sie sie jetzt oder verwerfen Sie sie.',
   unsavedMore: 'Das wird von selbst wiederholt, bis es gelingt, auch beim nächsten Start; Sie müssen nichts entscheiden.',
   incompleteMore: 'Die nächste Nachricht wartet, bis Sie entscheiden.',
+  foreignMore: 'Diese Runde wurde auf einem anderen Gerät begonnen und wird dort beendet. Eine Nachricht, die Sie hier senden, schließt an die Runde davor an.',
+  onMachine: 'auf {machine}',
   yourMessageSaved: 'Ihre Nachricht ist gespeichert.',
   tryAgainOrOther: 'Versuchen Sie es erneut oder senden Sie sie an ein anderes Modell.',
   onDisk: 'Jedes hier angezeigte Byte ist auf der Platte.',

@@ -81,6 +81,8 @@ export default {
   listed: '{before}, {next}',
   ownTurns: '{count, plural, one {# turn} other {# turns}} of its own',
   head: 'head #{seq}',
+  onMachine: 'on {machine}',
+  onMachineFrom: '{machine} from #{seq}',
   pending: '{count, number} pending',
   goTo: 'Go to it',
   open: 'Open',
@@ -158,4 +160,7 @@ export default {
   activeElsewhere: 'The active branch is now <b>“{label}”</b>, changed outside this window. You are on “{open}”; sending a message here makes it active again.',
   switchToIt: 'Switch to it',
   stayHere: 'Stay here',
+  wentOn: 'This session went on on <b>{machine}</b> as well, after #{seq}. Both parts are kept, as branches.',
+  wentOnSomewhere: 'This session went on on another machine as well, after #{seq}. Both parts are kept, as branches.',
+  showThem: 'Show the branches',
 } as const;

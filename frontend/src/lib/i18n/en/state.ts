@@ -97,6 +97,7 @@ export default {
   countingTurns: 'Counting the turns',
   chooseFile: 'Choose a file',
   fileExists: 'A file with that name exists',
+  typeTwice: 'Type the same passphrase in both fields',
   noFinished: 'There are no finished turns yet',
   queuedDeleted: 'Deleted a queued message',
   queuedRestored: 'The message is queued again',

@@ -153,6 +153,8 @@ export default {
   unsentMore: 'Your message is saved. Nothing is sent automatically after a crash: send it now, or discard it.',
   unsavedMore: 'Saving is tried again automatically until it works, also at the next start. You do not need to do anything.',
   incompleteMore: 'The next message waits until you decide.',
+  foreignMore: 'It was begun on another machine, and is finished there. A message that you send here goes on from the turn before it.',
+  onMachine: 'on {machine}',
   yourMessageSaved: 'Your message is saved.',
   tryAgainOrOther: 'Try again, or send it to another model.',
   onDisk: 'Every byte shown here is on disk.',

@@ -77,6 +77,8 @@ export default {
   listed: '{before}，{next}',
   ownTurns: '{count, plural, other {# 轮}}为其独有',
   head: '头部 #{seq}',
+  onMachine: '在 {machine} 上',
+  onMachineFrom: '自 #{seq} 起在 {machine} 上',
   pending: '{count, number} 个待处理',
   goTo: '转到该处',
   open: '打开',
@@ -150,4 +152,7 @@ export default {
   activeElsewhere: '活动分支已在此窗口之外改为<b>“{label}”</b>。您当前在“{open}”；在此发送消息会使它重新成为活动分支。',
   switchToIt: '切换过去',
   stayHere: '留在这里',
+  wentOn: '此会话在 #{seq} 之后也在<b>{machine}</b>上继续了。两部分都作为分支保留。',
+  wentOnSomewhere: '此会话在 #{seq} 之后也在另一台机器上继续了。两部分都作为分支保留。',
+  showThem: '显示分支',
 } satisfies Translation<typeof en>;

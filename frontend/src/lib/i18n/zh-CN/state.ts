@@ -99,6 +99,7 @@ export default {
   countingTurns: '正在统计轮次',
   chooseFile: '请选择文件',
   fileExists: '已存在同名文件',
+  typeTwice: '请在两个输入框中输入相同的口令',
   noFinished: '尚无已完成的轮次',
   queuedDeleted: '已删除一条排队的消息',
   queuedRestored: '消息已重新排队',

@@ -142,6 +142,8 @@ export default {
   unsentMore: '您的消息已保存。崩溃后不会自动发送任何内容：请现在发送，或放弃。',
   unsavedMore: '程序会自动重试直到成功，下次启动时也会；您无需做任何决定。',
   incompleteMore: '下一条消息会等到您决定之后。',
+  foreignMore: '此轮在另一台机器上开始，并在那里完成。您在此发送的消息会从它之前的一轮继续。',
+  onMachine: '在 {machine} 上',
   yourMessageSaved: '您的消息已保存。',
   tryAgainOrOther: '请重试，或发送给其他模型。',
   onDisk: '此处显示的每个字节都已写入磁盘。',
