@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/transfer/bundle"
 	"contextinfinity/backend/vault"
 	"contextinfinity/test/testtier"
@@ -538,4 +540,31 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 	if points < 6 {
 		t.Errorf("only %d points", points)
 	}
+}
+
+// TestAVaultIsSmall: a vault is less than one and a half times as large as the packed ledgers, and a turn adds one or two objects.
+func TestAVaultIsSmall(t *testing.T) {
+	d := &device{fixture: newFixture(t), name: "A"}
+	s, b := d.sessionWithRequests(testtier.Size(60, 1000))
+	m := d.join("")
+	began := time.Now()
+	m.sync()
+	all := time.Since(began)
+	stored := 0
+	before := objects(t, m.folder)
+	for _, content := range before {
+		stored += len(content)
+	}
+	rows, err := core.All[int](d.ctx, d.core, "test", `SELECT sum(length(payload) + length(hash) * 3) FROM events WHERE session_id = ?`, s.ID)
+	d.ok(err)
+	if stored*2 > rows[0]*3 {
+		t.Errorf("%d bytes in the vault, and %d of events", stored, rows[0])
+	}
+	d.full(b.ID, "one more", "said")
+	began = time.Now()
+	out := m.sync()
+	if n := len(objects(t, m.folder)) - len(before); out.SentFiles != 1 || n > 2 {
+		t.Errorf("%d objects for one turn, %+v", n, out)
+	}
+	t.Logf("%d bytes in the vault, %d of events here; all in %v, one turn in %v", stored, rows[0], all, time.Since(began))
 }

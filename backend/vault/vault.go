@@ -285,7 +285,9 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	for device := range x.logs {
 		x.names[device] = x.nameOf(device)
 	}
-	x.names[x.own] = name
+	if name != "" { // it is not read with the data open for reading only
+		x.names[x.own] = name
+	}
 	return x, nil
 }
 
