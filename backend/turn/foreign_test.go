@@ -79,6 +79,12 @@ func TestForeignTurnsAreLeftAlone(t *testing.T) {
 			if jobs, err := b.store.Jobs(ctx, chat.JobQuery{}); err != nil || len(jobs) != 0 {
 				t.Errorf("jobs: %+v, %v", jobs, err)
 			}
+			if asked, err := b.store.WaitingCalls(ctx); err != nil || len(asked) != 0 {
+				t.Errorf("asks about %+v, %v", asked, err)
+			}
+			if asked, err := b.engine.WaitingFor(ctx, before); err != nil || len(asked) != 0 {
+				t.Errorf("asks about %+v, %v", asked, err)
+			}
 			acts := map[string]func() error{
 				"stop":    func() error { _, err := b.engine.Stop(ctx, began.ID); return err },
 				"keep":    func() error { _, err := b.engine.Keep(ctx, began.ID); return err },

@@ -34,6 +34,9 @@ func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord
 	if err != nil || !suspended {
 		return nil, err
 	}
+	if elsewhere, err := e.turns.FinishedElsewhere(ctx, t.ID); err != nil || elsewhere {
+		return nil, err
+	}
 	b, _, err := e.openBatch(ctx, t.ID)
 	if err != nil || b == nil {
 		return nil, err
