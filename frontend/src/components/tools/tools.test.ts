@@ -410,7 +410,7 @@ describe('the queue', () => {
 describe('the page of tools', () => {
   const page = async () => {
     const { app, backend } = await startedApp({ tools: true });
-    const { container } = mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend), onservers: () => undefined });
+    const { container } = mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend) });
     await screen.findByRole('region', { name: 'files' });
     return { app, backend, container, files: screen.getByRole('region', { name: 'files' }) };
   };
