@@ -26,7 +26,7 @@ import (
 
 // Version is stored with each chunk; turns with chunks of an older version are indexed again, in the background. It also
 // increases when the form in which words are indexed changes (package lexical).
-const Version = 3
+const Version = 4
 
 // recallProvider is the embedded provider that answers with quotations.
 const recallProvider = "recall"

@@ -27,13 +27,13 @@ func TestChunk(t *testing.T) {
 		{
 			SessionID: "S", BranchID: "B", SourceTurn: "T", Ordinal: 0, Role: chat.RoleUser,
 			Start: 0, End: 11, Text: "What is up?", Summary: "What is up?", Type: chat.ChunkUserContext,
-			Tokens: 3, ContentHash: chat.HashText("What is up?"), Version: 3,
+			Tokens: 3, ContentHash: chat.HashText("What is up?"), Version: chunking.Version,
 			Units: []chat.Unit{{Role: chat.RoleUser, End: 11, Tokens: 3, Text: "[5 March 2026] user: All is well. What is up?"}},
 		},
 		{
 			SessionID: "S", BranchID: "B", SourceTurn: "T", Ordinal: 1, Role: chat.RoleAssistant,
 			Start: 0, End: 12, Text: "All is\nwell.", Summary: "All is well.", Type: chat.ChunkExplanation,
-			Tokens: 3, ContentHash: chat.HashText("All is\nwell."), Version: 3,
+			Tokens: 3, ContentHash: chat.HashText("All is\nwell."), Version: chunking.Version,
 			Units: []chat.Unit{{Role: chat.RoleAssistant, End: 12, Tokens: 3, Text: "[5 March 2026] assistant: What is up? All is\nwell."}},
 		},
 	}

@@ -292,7 +292,7 @@ func fill(cfg *config.MCPServer, secretValues map[string]string, asks []Question
 // answerPlaceholder returns the placeholder for an answer.
 func answerPlaceholder(key string) string { return "${answer:" + key + "}" }
 
-// parse reads the formats in which other programs configure their servers.
+// parse reads what a person pastes: a link, a configuration, or one server as its documentation gives it.
 func parse(text string) (*Import, error) {
 	if len(text) > maxText {
 		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is too large for a list of servers; nothing was added.")
@@ -301,6 +301,14 @@ func parse(text string) (*Import, error) {
 	if in, ok, err := parseLink(text); ok {
 		return in, err
 	}
+	if servers, ok := fromLine(text); ok {
+		return candidates("one server", servers, nil), nil
+	}
+	return parseConfiguration(text)
+}
+
+// parseConfiguration reads the formats in which other programs configure their servers.
+func parseConfiguration(text string) (*Import, error) {
 	var doc map[string]json.RawMessage
 	var from string
 	var servers map[string]json.RawMessage
@@ -309,15 +317,19 @@ func parse(text string) (*Import, error) {
 	} else if found, ok := fromYAML(text); ok {
 		from, servers = "the servers of LibreChat", found
 	} else {
-		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is neither JSON nor YAML with servers; nothing was added.").
-			WithHint(`paste {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml`)
+		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is neither a command, an address, nor JSON or YAML with servers; nothing was added.").
+			WithHint(`paste a command such as npx -y PACKAGE, an address, {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml`)
 	}
 	if servers == nil {
 		return nil, chat.Errorf(chat.CodeInvalid, opImport, "No servers were found in this; nothing was added.").
 			WithHint(`it should have "mcpServers" or "servers"`)
 	}
+	return candidates(from, servers, readInputs(doc["inputs"])), nil
+}
+
+// candidates converts the entries that can be used; why the others cannot is in the problems.
+func candidates(from string, servers map[string]json.RawMessage, inputs map[string]input) *Import {
 	in := &Import{From: from}
-	inputs := readInputs(doc["inputs"])
 	names := make([]string, 0, len(servers))
 	for name := range servers {
 		names = append(names, name)
@@ -337,7 +349,7 @@ func parse(text string) (*Import, error) {
 		c.Settings.Name = freeName(c.Settings.Name, taken)
 		in.Servers = append(in.Servers, c)
 	}
-	return in, nil
+	return in
 }
 
 func quoted(name string) string {
@@ -390,7 +402,7 @@ func parseLink(text string) (in *Import, ok bool, err error) {
 		if body, perr = url.QueryUnescape(u.RawQuery); perr != nil {
 			return nil, true, refused
 		}
-		in, err = parse(body)
+		in, err = parseConfiguration(body)
 	} else {
 		raw, derr := base64.StdEncoding.DecodeString(strings.ReplaceAll(body, " ", "+"))
 		if derr != nil {
@@ -402,7 +414,7 @@ func parseLink(text string) (in *Import, ok bool, err error) {
 		if merr != nil || name == "" {
 			return nil, true, refused
 		}
-		in, err = parse(`{"mcpServers":` + string(entry) + `}`)
+		in, err = parseConfiguration(`{"mcpServers":` + string(entry) + `}`)
 	}
 	if err != nil {
 		return nil, true, refused

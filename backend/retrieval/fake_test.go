@@ -152,6 +152,11 @@ func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin in
 	return term, out, m.record(ctx, "Vocabulary")
 }
 
+// Apart returns nothing: no word is written as two here.
+func (m *memory) Apart(ctx context.Context, _ string) ([]chat.TermCount, error) {
+	return nil, m.record(ctx, "Apart")
+}
+
 func (m *memory) UnitCount(context.Context) (int, error) { return len(m.units), nil }
 
 func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {

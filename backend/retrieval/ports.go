@@ -13,6 +13,8 @@ type Store interface {
 	// Vocabulary returns the indexed form of a term, and the forms that begin with the same letters and are at most
 	// margin letters longer or shorter.
 	Vocabulary(ctx context.Context, term string, letters, margin int) (form string, known []chat.TermCount, err error)
+	// Apart returns the forms in which memory writes a word as two in succession: "user name" for "username".
+	Apart(ctx context.Context, word string) ([]chat.TermCount, error)
 	// UnitCount returns the approximate total number of units.
 	UnitCount(ctx context.Context) (int, error)
 	// SearchUnits finds units with any of the terms, best first.

@@ -37,7 +37,7 @@ const (
 )
 
 // similarWords returns words of the index similar to terms that occur in almost no unit: misspelt and alternative
-// names, and inflected forms in languages that the index does not stem.
+// names, words that are written as two, and inflected forms in languages that the index does not stem.
 func (e *Engine) similarWords(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	var out []chat.TermCount
 	lookups, letters := 0, 1
@@ -51,11 +51,15 @@ func (e *Engine) similarWords(ctx context.Context, terms []string, freq map[stri
 		if lookups++; lookups > maxRespelled {
 			break
 		}
+		apart, err := e.Store.Apart(ctx, t)
+		if err != nil {
+			return nil, err
+		}
 		form, known, err := e.Store.Vocabulary(ctx, t, letters, maxEnding)
 		if err != nil {
 			return nil, err
 		}
-		matches := closest(form, known, freq[t], all)
+		matches := append(apart[:min(len(apart), maxSpellings)], closest(form, known, freq[t], all)...)
 		if len(matches) == 0 && freq[t] == 0 {
 			if matches, err = e.compounds(ctx, t, all); err != nil {
 				return nil, err

@@ -126,6 +126,7 @@ func TestSearchOfEveryScript(t *testing.T) {
 		{"데이터베이스 백업은 부산 사무실에 있습니다.", "알겠습니다."},
 		{"회의는 매주 목요일 오후 세 시에 합니다.", "네."},
 		{"The English notes are about sailing.", "Noted."},
+		{"Mr O’Neill wrote setUserName and left +49 (0)30 123456.", "Good."},
 	} {
 		turn := f.say(b.ID, exchange[0], exchange[1])
 		f.commitAll(b.ID)
@@ -143,6 +144,10 @@ func TestSearchOfEveryScript(t *testing.T) {
 		{"ร้านกาแฟไหนที่ชอบ", "ร้านกาแฟที่ชอบที่สุดอยู่ใกล้แม่น้ำ"},
 		{"데이터베이스는 어디에 백업하나요?", "데이터베이스 백업은 부산 사무실에 있습니다."},
 		{"목요일에 무엇이 있나요?", "회의는 매주 목요일 오후 세 시에 합니다."},
+		{"what did oneill write?", "Mr O’Neill wrote setUserName and left +49 (0)30 123456."},
+		{"username", "Mr O’Neill wrote setUserName and left +49 (0)30 123456."},
+		{"user name", "Mr O’Neill wrote setUserName and left +49 (0)30 123456."},
+		{"whose number is +4930123456?", "Mr O’Neill wrote setUserName and left +49 (0)30 123456."},
 	} {
 		res, err := r.engine.Search(f.ctx, retrieval.Query{Text: c.ask, Within: chat.Within{Scope: chat.ScopeLineage, Branch: b.ID}, MaxTokens: 200, Count: tokensOf})
 		f.ok(err)
@@ -154,6 +159,7 @@ func TestSearchOfEveryScript(t *testing.T) {
 		}
 	}
 	for query, want := range map[string][]string{
+		"username ": {"UserName"}, "oneill": {"O’Neill"}, "+4930123456 ": {"49 (0)30 123456"},
 		"サーバー": {"サーバー", "ｻｰﾊﾞｰ"}, "ｻｰﾊﾞｰ ": {"サーバー", "ｻｰﾊﾞｰ"}, "サーバ": {"サーバ", "ｻｰﾊﾞ"}, "パスワード ": {"ﾊﾟｽﾜｰﾄﾞ"},
 		"数据库 ": {"数据库"}, "猫": {"猫"}, "ข้อมูล ": {"ข้อมูล"}, "ที่ ": {"ที่", "ที่"}, "แม่น": {"แม่น้"}, "데이터 ": {"데이터"}, `"목요일 오후"`: {"목요일 오후"},
 	} {

@@ -2,6 +2,7 @@ package highlight
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ type Term struct {
 	Phrase bool   // it must occur exactly as written
 	number string // the digits of a number of four or more, which may be written with digit grouping
 	finder Finder
+	apart  *regexp.Regexp // matches the word written as two, or the number in groups; nil: it has one form
 }
 
 // Parse parses a query: words, and phrases in quotes. The last word may be a prefix, unless something follows it.
@@ -54,7 +56,24 @@ func newWord(word string) Term {
 	if lexical.IsHash(word) {
 		return Term{Text: word, Prefix: true, finder: NewFinder(word, false)}
 	}
-	return Term{Text: word, number: number, finder: NewFinder(Stem(word), false)}
+	return Term{Text: word, number: number, finder: NewFinder(Stem(word), false), apart: apart(word)}
+}
+
+// shortestApart is the minimum length of a word that is also found if it is written as two.
+const shortestApart = 4
+
+// apart returns an expression for the forms of a word with signs in it: O'Brien for obrien, +49 (0)30 1234 for 49301234.
+func apart(word string) *regexp.Regexp {
+	signs := `[ '’_-]?`
+	switch {
+	case len(word) < shortestApart || !utf8.ValidString(word):
+		return nil
+	case isNumber(word):
+		signs = `(?: ?\(0\))?[ /.()-]{0,3}`
+	case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) || lexical.IsSingle(r) }):
+		return nil
+	}
+	return regexp.MustCompile(`(?i)` + strings.Join(strings.Split(word, ""), signs))
 }
 
 // endings are English word endings, longest first.
@@ -118,6 +137,9 @@ func (t Term) Spans(text string) []Span {
 	for at := 0; len(out) < maxSpans; {
 		start, end := t.finder.next(text, at)
 		if start < 0 {
+			if len(out) == 0 && t.apart != nil {
+				return t.inParts(text)
+			}
 			return out
 		}
 		at = end
@@ -140,6 +162,19 @@ func (t Term) Spans(text string) []Span {
 	return out
 }
 
+func isNumber(word string) bool { return strings.Trim(word, "0123456789") == "" }
+
+// inParts returns the matches of a word that is written as two, or of a number in groups.
+func (t Term) inParts(text string) []Span {
+	var out []Span
+	for _, at := range t.apart.FindAllStringIndex(text, maxSpans) {
+		if beginsWord(text, at[0]) && (t.Prefix || isNumber(t.Text) || wordEnd(text, at[1]) == at[1]) {
+			out = append(out, Span{at[0], at[1]})
+		}
+	}
+	return out
+}
+
 // inGroups returns the matches of a number with digit grouping.
 func (t Term) inGroups(text string) []Span {
 	if t.number == "" {
@@ -158,10 +193,10 @@ func (t Term) inGroups(text string) []Span {
 }
 
 // beginsWord reports whether a word may begin at a position: after a character that is not a letter or number, next to one
-// that stands alone, or after an Arabic article.
+// that stands alone, after an Arabic article, or inside a name of code (the U of getUserName).
 func beginsWord(text string, at int) bool {
 	here, _ := utf8.DecodeRuneInString(text[at:])
-	if at == 0 || lexical.IsSingle(here) {
+	if at == 0 || lexical.IsSingle(here) || lexical.BeginsPart(text, at) {
 		return true
 	}
 	from := at
@@ -179,11 +214,12 @@ func beginsWord(text string, at int) bool {
 // longestArticle is the maximum number of bytes before a word that can be an Arabic article, with vowel marks.
 const longestArticle = 24
 
-// wordEnd returns the end of the word at a position; a change between scripts with and without spaces ends a word.
+// wordEnd returns the end of the word at a position; a change between scripts with and without spaces ends a word, and so
+// does the next part of a name of code.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		r, n := utf8.DecodeRuneInString(text[at:])
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !lexical.IsFoldedAway(r) || lexical.IsSingle(r) {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !lexical.IsFoldedAway(r) || lexical.IsSingle(r) || lexical.BeginsPart(text, at) {
 			break
 		}
 		at += n

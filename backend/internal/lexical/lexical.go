@@ -158,10 +158,12 @@ func character(run string) int {
 
 // IndexText returns a text in the form stored in the text index. The tokenizer does not split scripts without spaces, so a
 // run of their characters is replaced by its overlapping pairs and its last character alone. 我爱猫 is indexed as 我爱 爱猫
-// 猫: a longer term is found as a phrase of pairs, a single character as a token prefix. Text without such runs, and
-// without letters of another width, is returned unchanged.
-func IndexText(text string) string {
-	text = WithoutArticles(Fold(text))
+// 猫: a longer term is found as a phrase of pairs, a single character as a token prefix. The parts of names of program
+// code follow the text, and the digits of numbers in groups. Text without any of these, and without letters of another
+// width, is returned unchanged.
+func IndexText(text string) string { return withPairs(withForms(WithoutArticles(Fold(text)))) }
+
+func withPairs(text string) string {
 	if !strings.ContainsFunc(text, IsSingle) {
 		return text
 	}
@@ -204,9 +206,10 @@ func indexed(r rune) rune {
 // Phrase returns the phrase of tokens that IndexText creates for a term. isBeginning: the last token is a single
 // character of a script without spaces, which in the index is the beginning of pairs.
 func Phrase(term string) (phrase string, isBeginning bool) {
-	tokens := strings.Fields(IndexText(term))
+	term = WithoutArticles(Fold(term))
+	tokens := strings.Fields(withPairs(term))
 	characters := 0
-	for run, isUnspaced := range runs(WithoutArticles(Fold(term))) {
+	for run, isUnspaced := range runs(term) {
 		if characters = 0; isUnspaced {
 			eachPair(run, func(string, bool) { characters++ })
 		}
@@ -242,11 +245,11 @@ func IsHash(word string) bool {
 	return digits > 0 && letters > 0
 }
 
-// IsBeginning reports whether a term is found by what begins with it: a hash, or a single character of a script without
-// spaces, which in the index is the beginning of pairs.
+// IsBeginning reports whether a term is found by what begins with it: a hash, a long number, or a single character of a
+// script without spaces, which in the index is the beginning of pairs.
 func IsBeginning(term string) bool {
 	_, isBeginning := Phrase(term)
-	return isBeginning || IsHash(term)
+	return isBeginning || IsHash(term) || isNumber(term)
 }
 
 // Trim removes the signs before and after a term. The marks of a script without spaces are part of its last

@@ -49,7 +49,12 @@ func TestIndexText(t *testing.T) {
 		"plain words": "plain words", "": "", "ＡＰＩ": "API",
 		"我爱猫": " 我爱 爱猫 猫 ", "猫": " 猫 ", "GPT模型 good": "GPT 模型 型  good",
 		"東京タワーへ": " 東京 京タ タワ ワー ーへ へ ", "ﾀﾜｰ": " タワ ワー ー ", "데이터": " 데이 이터 터 ",
-		"ที่นี่": " ท\uEE35\uEE48น\uEE35\uEE48 น\uEE35\uEE48 ",
+		"call getUserName, getUserName": "call getUserName, getUserName\nget User Name",
+		"XMLHttpRequest":                "XMLHttpRequest\nXML Http Request",
+		"parseHTML on YouTube, iPhone":  "parseHTML on YouTube, iPhone\nparse HTML",
+		"+49 (0)30 123456-78":           "+49 (0)30 123456-78\n493012345678",
+		"IP 192.168.1.1, 20260102":      "IP 192.168.1.1, 20260102",
+		"ที่นี่":                        " ท\uEE35\uEE48น\uEE35\uEE48 น\uEE35\uEE48 ",
 	} {
 		if got := IndexText(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

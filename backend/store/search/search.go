@@ -4,6 +4,7 @@ package search
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 	"contextinfinity/backend/store/core"
@@ -38,12 +40,12 @@ func matchForms(term, suffix string) string {
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || lexical.IsEmoji(r) }) {
 		return ""
 	}
+	phrase, _ := lexical.Phrase(term)
+	if lexical.IsBeginning(term) {
+		suffix = "*"
+	}
 	if joined, groups, ok := numerals.Forms(term); ok {
 		return `"` + joined + `"` + suffix + ` OR "` + groups + `"` + suffix
-	}
-	phrase, isBeginning := lexical.Phrase(term)
-	if isBeginning || lexical.IsHash(term) {
-		suffix = "*"
 	}
 	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + suffix
 }
@@ -69,16 +71,25 @@ const maxCounted = 30_000
 // number, or as the beginning of a token.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
-	if _, groups, ok := numerals.Forms(term); ok {
-		match = `"` + groups + `"`
-	} else if lexical.IsBeginning(term) {
+	if lexical.IsBeginning(term) {
 		match = MatchTerm(term)
+	} else if _, groups, ok := numerals.Forms(term); ok {
+		match = `"` + groups + `"`
 	}
 	if match == "" {
 		return 0, nil
 	}
-	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, maxCounted)
+	return countMatches(db, match)
 }
+
+// countMatches counts the units that match an FTS5 expression, at most maxCounted.
+func countMatches(db *gorm.DB, match string) (int, error) {
+	return sqlite.One[int](db, "search.terms", "",
+		`SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, maxCounted)
+}
+
+// maxTokens limits the tokens that are looked up by one statement.
+const maxTokens = 500
 
 // TermFrequencies returns in how many units each term occurs, a number in any form; for a term of several tokens, the
 // count of its rarest one.
@@ -101,13 +112,13 @@ func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[strin
 	}
 	out := make(map[string]int, len(terms))
 	err = s.Read(ctx, "search.terms", func(db *gorm.DB) error {
-		for tok := range distinct {
-			n, err := sqlite.All[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
+		for some := range slices.Chunk(slices.Collect(maps.Keys(distinct)), maxTokens) {
+			known, err := sqlite.All[chat.TermCount](db, `SELECT term, doc AS units FROM units_vocab WHERE term IN ?`, some)
 			if err != nil {
 				return err
 			}
-			if len(n) > 0 {
-				distinct[tok] = n[0]
+			for _, k := range known {
+				distinct[k.Term] = k.Units
 			}
 		}
 		for i, term := range terms {

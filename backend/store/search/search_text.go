@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
@@ -38,12 +39,12 @@ func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextRes
 		return out, nil
 	}
 	q.Archived = q.Archived || q.Session != "" // naming a session includes it even if archived
-	rare, err := s.rarestTerm(ctx, terms)
+	rare, apart, err := s.occurrences(ctx, terms)
 	if err != nil {
 		return out, err
 	}
 	err = s.Read(ctx, "search.text", func(db *gorm.DB) error {
-		w := &textSearch{db: db, q: q, terms: terms, out: &out, seen: map[messageKey]bool{}}
+		w := &textSearch{db: db, q: q, terms: terms, apart: apart, out: &out, seen: map[messageKey]bool{}}
 		return w.run(rare)
 	})
 	slices.SortStableFunc(out.Hits, func(a, b chat.TextHit) int {
@@ -64,20 +65,30 @@ func descending(a, b float64) int {
 	return 1
 }
 
-// rarestTerm returns the index of the term that occurs in the fewest units; -1 if there is only one.
-func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
-	if len(terms) < 2 {
-		return -1, nil
-	}
+// occurrences returns the index of the term that occurs in the fewest units, -1 if there is only one term, and for each
+// term that memory does not contain the forms in which it is written as two words.
+func (s *Search) occurrences(ctx context.Context, terms []highlight.Term) (rare int, apart map[string][]string, err error) {
 	words := lists.Map(terms, func(t highlight.Term) string { return t.Text })
 	counts, err := s.TermFrequencies(ctx, words)
+	if err != nil {
+		return -1, nil, err
+	}
 	rare, least := -1, 0
+	apart = map[string][]string{}
 	for i, t := range terms {
-		if n := counts[t.Text]; !t.Prefix && n > 0 && (rare < 0 || n < least) {
+		n := counts[t.Text]
+		if n == 0 && !t.Phrase {
+			forms, err := s.Apart(ctx, lexical.Fold(strings.ToLower(t.Text)))
+			if err != nil {
+				return -1, nil, err
+			}
+			apart[t.Text] = lists.Map(forms, func(f chat.TermCount) string { return f.Term })
+		}
+		if len(terms) > 1 && !t.Prefix && n > 0 && (rare < 0 || n < least) {
 			rare, least = i, n
 		}
 	}
-	return rare, err
+	return rare, apart, nil
 }
 
 // textSearch is one search.
@@ -85,6 +96,7 @@ type textSearch struct {
 	db    *gorm.DB
 	q     chat.TextQuery
 	terms []highlight.Term
+	apart map[string][]string // term -> its forms as two words
 	out   *chat.TextResult
 	seen  map[messageKey]bool // messages and documents already searched
 }
@@ -99,16 +111,16 @@ func (w *textSearch) run(rare int) error {
 	if err := w.titles(); err != nil {
 		return err
 	}
-	if err := w.units(ftsMatch(w.terms, false), true); err != nil {
+	if err := w.units(w.match(w.terms, false), true); err != nil {
 		return err
 	}
 	if len(w.out.Hits) < fewFound && len(w.terms[len(w.terms)-1].Beginnings()) > 0 {
-		if err := w.units(ftsMatch(w.terms, true), false); err != nil {
+		if err := w.units(w.match(w.terms, true), false); err != nil {
 			return err
 		}
 	}
 	if len(w.out.Hits) < fewFound && rare >= 0 {
-		if err := w.units(ftsMatch(w.terms[rare:rare+1], false), false); err != nil {
+		if err := w.units(w.match(w.terms[rare:rare+1], false), false); err != nil {
 			return err
 		}
 	}
@@ -118,9 +130,9 @@ func (w *textSearch) run(rare int) error {
 	return w.locate()
 }
 
-// ftsMatch returns the terms as an FTS5 expression that requires all of them. With stems, a partly typed word is
+// match returns the terms as an FTS5 expression that requires all of them. With stems, a partly typed word is
 // replaced by the words it may begin.
-func ftsMatch(terms []highlight.Term, stems bool) string {
+func (w *textSearch) match(terms []highlight.Term, stems bool) string {
 	var parts []string
 	for _, t := range terms {
 		m := MatchTerm(t.Text)
@@ -133,6 +145,9 @@ func ftsMatch(terms []highlight.Term, stems bool) string {
 			}
 		case t.Prefix:
 			m = matchForms(t.Text, "*")
+		}
+		if two := MatchAny(w.apart[t.Text]); two != "" {
+			m += " OR " + two
 		}
 		parts = append(parts, "("+m+")")
 	}

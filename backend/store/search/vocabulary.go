@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"unicode"
 
 	"gorm.io/gorm"
 
@@ -39,4 +41,47 @@ func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin in
 		return err
 	})
 	return token, similar, err
+}
+
+// The lengths in letters of a word that may be written as two.
+const (
+	shortestApart = 4
+	longestApart  = 40
+)
+
+// Apart returns the forms in which memory writes a word as two in succession, the most common first: user name for
+// username, o brien for obrien.
+func (s *Search) Apart(ctx context.Context, word string) ([]chat.TermCount, error) {
+	letters := []rune(word)
+	if len(letters) < shortestApart || len(letters) > longestApart ||
+		slices.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) || lexical.IsSingle(r) }) {
+		return nil, nil
+	}
+	var halves []string
+	for i := 1; i < len(letters); i++ {
+		halves = append(halves, string(letters[:i]), string(letters[i:]))
+	}
+	known, err := s.TermFrequencies(ctx, halves)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.TermCount
+	err = s.Read(ctx, "search.apart", func(db *gorm.DB) error {
+		for pair := range slices.Chunk(halves, 2) {
+			if known[pair[0]] == 0 || known[pair[1]] == 0 {
+				continue
+			}
+			two := pair[0] + " " + pair[1]
+			n, err := countMatches(db, MatchTerm(two))
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				out = append(out, chat.TermCount{Term: two, Units: n})
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b chat.TermCount) int { return cmp.Compare(b.Units, a.Units) })
+	return out, err
 }

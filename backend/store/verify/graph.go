@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -163,11 +164,20 @@ func (a *Audit) chunks() {
 // UnitText is a unit's complete text.
 const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
-// units checks the hashes and the indexed forms of units. Strays compares them with their chunks.
+// indexedUnit is a unit and the version of its chunk.
+type indexedUnit struct {
+	schema.UnitRow `gorm:"embedded"`
+	Version        int
+}
+
+// units checks the hashes and the indexed forms of units; the form of an older version is made again in the background.
+// Strays compares them with their chunks.
 func (a *Audit) units() {
-	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
+	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+
+		"(SELECT c.chunker_version FROM chunks c WHERE c.id = units.chunk_id) AS version, "+UnitText, "n", func(r indexedUnit) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
-		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
+		a.expect(r.Version < chunking.Version || schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)),
+			findIndex, "units", r.ID, "Its indexed form is not that of its text.")
 		a.Have.Units[r.ID] = &ledger.Unit{
 			TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
 			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text),

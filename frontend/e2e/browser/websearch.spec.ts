@@ -8,7 +8,7 @@ test('web search is one button: its server is added, and the key is in no file',
   await launch();
   await new Conversation(page).ready();
   await page.keyboard.press('Control+,');
-  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Tool servers', exact: true }).click();
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Tools', exact: true }).click();
   await page.getByRole('button', { name: 'Web search' }).click();
   const dialog = page.getByRole('dialog', { name: 'Web search' });
   await inspect(page, 'adding web search');

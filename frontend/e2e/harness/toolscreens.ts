@@ -97,34 +97,34 @@ export const toolScreens: readonly Screen[] = [
     await expect(page.getByRole('button', { name: 'Accept', exact: true })).toBeVisible();
     await serverRegion(page, 'everything').scrollIntoViewIfNeeded();
   }),
-  onPage('tool-servers', 'Tool servers', async (page) => {
+  onPage('tool-servers', 'Tools', async (page) => {
     await expect(serverRegion(page, 'everything')).toContainText('Running');
     await serverRegion(page, 'everything').getByText('Log and self-description').click();
     await expect(serverRegion(page, 'everything')).toContainText('protocol');
   }),
-  onPage('server-form-program', 'Tool servers', async (page) => {
-    await page.getByRole('button', { name: 'Add a server…' }).click();
+  onPage('server-form-program', 'Tools', async (page) => {
+    await page.getByRole('button', { name: 'Enter it by hand…' }).click();
     await page.getByRole('button', { name: 'Add a variable' }).click();
   }, escapeTwice),
-  onPage('server-form-address', 'Tool servers', async (page) => {
-    await page.getByRole('button', { name: 'Add a server…' }).click();
+  onPage('server-form-address', 'Tools', async (page) => {
+    await page.getByRole('button', { name: 'Enter it by hand…' }).click();
     await page.getByRole('radio', { name: 'Address' }).click();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   }, escapeTwice),
-  onPage('server-paste', 'Tool servers', async (page) => {
-    await page.getByRole('button', { name: /^From another program/ }).click();
+  onPage('server-paste', 'Tools', async (page) => {
+    await page.getByRole('button', { name: 'Connect a server…' }).click();
     await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused();
   }, escapeTwice),
-  onPage('server-paste-found', 'Tool servers', async (page) => {
-    await page.getByRole('button', { name: /^From another program/ }).click();
+  onPage('server-paste-found', 'Tools', async (page) => {
+    await page.getByRole('button', { name: 'Connect a server…' }).click();
     const servers = { files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/me/project'] }, tracker: { command: 'uvx', args: ['tracker-mcp'], env: { TRACKER_TOKEN: 'hush-hush-hush' } } };
     await page.getByRole('dialog').getByRole('textbox').fill(JSON.stringify({ mcpServers: servers }));
     await page.getByRole('button', { name: 'Review', exact: true }).click();
     await expect(page.getByRole('region', { name: 'tracker' })).toBeVisible();
   }, escapeTwice),
-  onPage('server-secret', 'Tool servers', async (page) => { await serverRegion(page, 'staging-db').getByRole('button', { name: /^(Enter|Replace)…/ }).click(); }, escapeTwice),
-  onPage('server-remove', 'Tool servers', async (page) => { await serverRegion(page, 'staging-db').getByRole('button', { name: 'Remove…' }).click(); }, escapeTwice),
+  onPage('server-secret', 'Tools', async (page) => { await serverRegion(page, 'staging-db').getByRole('button', { name: /^(Enter|Replace)…/ }).click(); }, escapeTwice),
+  onPage('server-remove', 'Tools', async (page) => { await serverRegion(page, 'staging-db').getByRole('button', { name: 'Remove…' }).click(); }, escapeTwice),
   onPage('programs', 'Other programs', async (page) => { await expect(page.getByRole('article', { name: 'claude-desktop' })).toBeVisible(); }),
   onPage('programs-token', 'Other programs', async (page) => {
     await page.getByPlaceholder('Name of the program').fill('editor');

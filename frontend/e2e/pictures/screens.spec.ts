@@ -128,7 +128,7 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await chat.ready();
   await eachSize(page, () => tour(page, [{ name: 'servers-none', show: async () => {
     await page.keyboard.press('Control+,');
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Tool servers' }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Tools', exact: true }).click();
     await expect(page.getByText('No tool servers')).toBeVisible();
   } }], (name) => picture(page, name)));
   await connectServers(page);

@@ -48,15 +48,14 @@ async function decideWithKey({ page }: Desktop, letter: string): Promise<void> {
 /** Imports the server from the configuration of another program, and accepts two of its tools. */
 async function importServer({ page }: Desktop, configurationText: string): Promise<void> {
   await page.keys(control, ',');
-  await page.press('Tool servers', 'nav[aria-label="Settings"]');
-  await page.press('From another program');
+  await page.press('Tools', 'nav[aria-label="Settings"]');
+  await page.press('Connect a server');
   await until('the field to paste into', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
   await page.paste(configurationText);
   await page.press('Review');
   await until('the server is previewed before the import', async () => (await page.text('dialog[open]')).includes('server-everything'));
   await page.press('Add 1 server');
   await until('the server runs', async () => /Running/.test(await page.text('section[aria-label="everything"]')));
-  await page.press('Tools', 'nav[aria-label="Settings"]');
   for (const tool of ['echo', longTool]) {
     await page.press(tool, 'section[aria-label="everything"]');
     await page.press('Accept', 'section[aria-label="everything"] details[open]');

@@ -14,13 +14,16 @@ import ElicitationDialog from './ElicitationDialog.svelte';
 import PickDialog from './PickDialog.svelte';
 import SecretDialog from './SecretDialog.svelte';
 import ServerImportDialog from './ServerImportDialog.svelte';
-import ServersPage from './ServersPage.svelte';
+import ServersPart from './ServersPart.svelte';
+import { ToolsPage } from '../tools/panel.svelte';
 import { placeOf } from './labels';
 
 async function page(seeded = true) {
   const { app, backend } = await startedApp();
   if (seeded) seedServers(backend.store, backend.mcp);
-  mountIn(app, ServersPage, { ontools: () => undefined });
+  const page = new ToolsPage(backend);
+  void page.panel.refresh();
+  mountIn(app, ServersPart, { page });
   if (seeded) await screen.findByRole('region', { name: 'files' });
   return { app, backend, server: (name: string) => screen.getByRole('region', { name }) };
 }
@@ -39,14 +42,18 @@ describe('the page of tool servers', () => {
     expect(server(name).textContent).toMatch(text);
   });
 
-  it('says which tools wait for approval, until they are accepted', async () => {
+  it('says in its card which tools wait for approval, and accepts them there', async () => {
     const { app, backend } = await startedApp();
     seedServers(backend.store, backend.mcp);
     for (const tool of ['read', 'write']) backend.toolbox.definitions.push(toolDefinition({ source: 'files', tool, pinned: 'new' }));
-    mountIn(app, ServersPage, { ontools: () => undefined });
-    expect(await screen.findByText('files: 2 tools wait for your approval')).toBeVisible();
-    for (const { source, tool, hash } of [...backend.toolbox.definitions]) await backend.tools.accept(source, tool, hash);
-    await waitFor(() => expect(screen.queryByText(/wait for your approval/)).toBeNull());
+    const page = new ToolsPage(backend);
+    void page.panel.refresh();
+    mountIn(app, ServersPart, { page });
+    const card = within(await screen.findByRole('region', { name: 'files' }));
+    expect(await card.findByText('2 tools are not offered to models until you accept them')).toBeVisible();
+    await userEvent.click(card.getByRole('button', { name: 'Accept all 2' }));
+    await waitFor(() => expect(card.queryByText(/until you accept/)).toBeNull());
+    expect(backend.calls.filter(({ name }) => name === 'tools.accept')).toHaveLength(2);
   });
 
   it('explains itself when there is none', async () => {
@@ -56,7 +63,7 @@ describe('the page of tool servers', () => {
 
   it('adds one with its form, whose secret is never shown again', async () => {
     const { backend, server } = await page();
-    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Enter it by hand…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
     await userEvent.click(form.getByRole('button', { name: 'Save' }));
     expect(form.getAllByRole('alert')).toHaveLength(2);
@@ -95,7 +102,7 @@ describe('the page of tool servers', () => {
 
   it('accepts a manually registered client, and its secret once', async () => {
     const { backend, server } = await page();
-    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Enter it by hand…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
     await userEvent.type(form.getByLabelText('Name'), 'web');
     await userEvent.click(form.getByRole('radio', { name: 'Address' }));
@@ -121,7 +128,7 @@ describe('the page of tool servers', () => {
 
   it('keeps the input when it is rejected', async () => {
     const { backend } = await page();
-    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Enter it by hand…' }));
     const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
     await userEvent.type(form.getByLabelText('Name'), 'files');
     await userEvent.click(form.getByRole('radio', { name: 'Address' }));
@@ -171,7 +178,7 @@ describe('importing servers', () => {
     const { app, backend } = await startedApp();
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
-    const dialog = within(screen.getByRole('dialog', { name: 'Import tool servers' }));
+    const dialog = within(screen.getByRole('dialog', { name: 'Connect a tool server' }));
     const paste = dialog.getByRole('textbox');
     await userEvent.click(paste);
     await userEvent.paste('{"mcpServers":{"git":{"command":"uvx","args":["mcp-server-git"]},"web":{"url":"https://x.example/mcp"}}}');

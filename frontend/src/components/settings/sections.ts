@@ -31,7 +31,7 @@ const leads: Record<string, PlainKey> = {
   Providers: 'settings.providerOptionsLead',
 };
 
-/** The page of the tool settings, which also lists the tools. */
+/** The page of the tool settings, which also lists the tools and the servers that offer them. */
 export const toolsSection = 'group:Tools';
 
 /** The page of other programs that use this memory. */
@@ -63,8 +63,7 @@ const commonPages = (): Section[] => [
   { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
   { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
   ofGroup(memorySection, t('settings.memoryLead')),
-  ofGroup(toolsSection, t('settings.toolsLead')),
-  { id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') },
+  { ...ofGroup(toolsSection, t('settings.toolsLead')), fields: [{ label: t('settings.servers'), also: `${t('settings.serversLead')} ${t('servers.webSearch')}` }] },
   ofGroup(programsSection, t('settings.programsLead')),
   { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead'), fields: [{ label: t('sealing.title'), also: `${t('sealing.seal')} ${t('sealing.lockNow')} ${t('sealing.theCode')}` }] },
   { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },

@@ -2,6 +2,13 @@ import type { Backend } from '$lib/backend/backend';
 import type { ToolDecision, ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
 import { Act, Loaded } from '$shared/loaded.svelte';
 
+/** What one source offers, with the number of definitions that need a review. */
+export interface ToolSource {
+  source: string;
+  definitions: ToolDefinitionView[];
+  unseen: number;
+}
+
 /** The page about tools: which tools there are, which decisions were made, and the actions on them. */
 export class ToolsPage {
   readonly panel: Loaded<ToolsPanel>;
@@ -14,8 +21,8 @@ export class ToolsPage {
     this.panel = new Loaded(() => backend.tools.panel());
   }
 
-  /** By source, in the program's order, with the number of definitions that need a review. */
-  get sources(): { source: string; definitions: ToolDefinitionView[]; unseen: number }[] {
+  /** In the program's order. */
+  get sources(): ToolSource[] {
     const bySource = new Map<string, ToolDefinitionView[]>();
     for (const definition of this.panel.value?.definitions ?? []) bySource.set(definition.source, [...(bySource.get(definition.source) ?? []), definition]);
     return [...bySource].map(([source, definitions]) => ({ source, definitions, unseen: definitions.filter(unseen).length }));

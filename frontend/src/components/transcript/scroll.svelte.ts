@@ -18,8 +18,8 @@ export class TranscriptScroll {
   #hold = 0;
   #holding = false;
   #last = 0;
-  /** The position that was set last, and the height of the viewport at that time. */
-  #set: { top: number; viewport: number } | undefined;
+  /** The position that was set last, and at that time the height of the viewport and where the last turn began. */
+  #set: { top: number; viewport: number; turn: number; begin: number } | undefined;
   #listHeight: string | undefined;
   #element: HTMLElement | undefined;
   #handle: VirtualizerHandle | undefined;
@@ -71,7 +71,7 @@ export class TranscriptScroll {
    * be noticed before that shift, because afterwards the two cannot be told apart.
    */
   measured(): void {
-    if (this.#following) this.#following = !this.#readerLeft();
+    if (this.#following) this.#stay();
     else if (!this.#holding && this.#rest <= 1) this.#following = true; // everything is in view
     queueMicrotask(() => this.#grown());
   }
@@ -90,6 +90,13 @@ export class TranscriptScroll {
   /** Leaves the end, even if the end moves. */
   leaveEnd(): void {
     this.#following = false;
+  }
+
+  /** What a person opens or closes stays under the pointer, also at the end, where new text would move it. */
+  keepInPlace(element: HTMLElement, done: () => void): void {
+    const { top } = element.getBoundingClientRect();
+    this.#following = false;
+    this.hold(() => (element.isConnected ? element.getBoundingClientRect().top - top : null), done, () => {});
   }
 
   toIndex(index: number): void {
@@ -128,7 +135,7 @@ export class TranscriptScroll {
     if (!element) return;
     const top = element.scrollTop;
     const rest = this.#rest;
-    if (this.#following) this.#following = !this.#readerLeft();
+    if (this.#following) this.#stay();
     else if (rest <= 1 || (rest <= endPx && top > this.#last)) this.#follow();
     this.#last = top;
   }
@@ -145,14 +152,32 @@ export class TranscriptScroll {
   }
 
   /**
+   * Follows unless the reader left. What shrank at the end (code that became a diagram) has moved the position up: it
+   * counts as set, or the next growth would look like a reader who left.
+   */
+  #stay(): void {
+    this.#following = !this.#readerLeft();
+    if (this.#following && this.#rest <= 1) this.#note();
+  }
+
+  #note(): void {
+    const element = this.#element;
+    if (!element) return;
+    const turn = this.#handle?.findItemIndex(element.scrollHeight) ?? 0;
+    const begin = this.#handle?.getItemOffset(turn) ?? 0;
+    this.#set = { top: element.scrollTop, viewport: element.clientHeight, turn, begin };
+  }
+
+  /**
    * Whether the position is above the one that was set. The browser itself also moves it up, but only to the new end:
-   * when the viewport grew, or the content shrank.
+   * when the viewport grew, or the content shrank. So does the list, by what turns above the last one shrank.
    */
   #readerLeft(): boolean {
     const [element, set] = [this.#element, this.#set];
     if (!element || !set) return false;
     const { scrollTop, scrollHeight, clientHeight } = element;
-    const kept = set.top - Math.max(0, clientHeight - set.viewport);
+    const shrunk = Math.max(0, set.begin - (this.#handle?.getItemOffset(set.turn) ?? set.begin));
+    const kept = set.top - Math.max(0, clientHeight - set.viewport) - shrunk;
     return scrollTop < kept - 1 && scrollHeight - clientHeight - scrollTop > 1;
   }
 
@@ -165,6 +190,6 @@ export class TranscriptScroll {
     const element = this.#element;
     if (!element || !this.#following) return;
     element.scrollTop = element.scrollHeight;
-    this.#set = { top: element.scrollTop, viewport: element.clientHeight };
+    this.#note();
   }
 }

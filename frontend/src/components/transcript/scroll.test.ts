@@ -1,3 +1,4 @@
+import type { VirtualizerHandle } from 'virtua/svelte';
 import { expect, it } from 'vitest';
 import { TranscriptScroll } from './scroll.svelte';
 
@@ -11,4 +12,63 @@ it('follows again once everything is in view, so that no way to the end is offer
   element.scrollHeight = 500; // a long block was folded
   scroll.measured();
   expect(scroll.following).toBe(true);
+});
+
+/** A scroller as browsers have it: no position is below the end. */
+function scroller(scrollHeight: number, clientHeight: number) {
+  let top = 0;
+  const end = () => Math.max(0, element.scrollHeight - element.clientHeight);
+  const element = {
+    scrollHeight,
+    clientHeight,
+    firstElementChild: null,
+    get scrollTop() {
+      return (top = Math.min(top, end()));
+    },
+    set scrollTop(value: number) {
+      top = Math.min(value, end());
+    },
+  };
+  return element;
+}
+
+it('goes on following after the end shrank and grew again, as code does that becomes a diagram', () => {
+  const element = scroller(1000, 500);
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.toEnd();
+  element.scrollHeight = 800;
+  expect(element.scrollTop).toBe(300);
+  scroll.scrolled();
+  element.scrollHeight = 1100;
+  scroll.measured();
+  expect(scroll.following).toBe(true);
+});
+
+it('leaves the end when the reader moves up', () => {
+  const element = scroller(1000, 500);
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.toEnd();
+  element.scrollTop = 400;
+  scroll.scrolled();
+  expect(scroll.following).toBe(false);
+});
+
+it('goes on following after a turn above the last one shrank, by which the list shifts the position up', () => {
+  const element = scroller(1000, 500);
+  const begins = [0, 400];
+  const handle = { findItemIndex: () => 1, getItemOffset: (turn: number) => begins[turn] };
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.use(handle as unknown as VirtualizerHandle);
+  scroll.toEnd();
+  element.scrollHeight = 1300;
+  begins[1] = 376;
+  element.scrollTop -= 24;
+  scroll.measured();
+  expect(scroll.following).toBe(true);
+  element.scrollTop -= 24; // this time the reader
+  scroll.scrolled();
+  expect(scroll.following).toBe(false);
 });

@@ -590,6 +590,8 @@ export default {
     'The system\'s dialog could not be opened.': 'Der Dialog des Systems konnte nicht geöffnet werden.',
     '%s already exists; nothing was written.': '{1} gibt es schon; nichts wurde geschrieben.',
     'The export was cancelled.': 'Der Export wurde abgebrochen.',
+    'This is neither a command, an address, nor JSON or YAML with servers; nothing was added.': 'Das ist weder ein Befehl noch eine Adresse noch JSON oder YAML mit Servern; nichts wurde hinzugefügt.',
+    'paste a command such as npx -y PACKAGE, an address, {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml': 'Fügen Sie einen Befehl wie npx -y PAKET, eine Adresse, {"mcpServers": {...}} wie bei Claude Desktop, Cursor, LM Studio oder VS Code, oder mcpServers aus librechat.yaml ein.',
     'The server %s would get or set %s; nothing was added.': 'Der Server {1} bekäme oder setzte {2}; nichts wurde hinzugefügt.',
     'agree to each one by its name, if you trust this server with it': 'stimmen Sie jedem einzeln zu, wenn Sie diesem Server damit vertrauen',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '{1} wurde von einem anderen Programm verändert: Es enthält {2}, was in diesem Programm ausgeführt würde. Es wurde nicht wiederhergestellt; nichts wurde geändert.',

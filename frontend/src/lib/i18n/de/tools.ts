@@ -64,6 +64,7 @@ export default {
   toolsOff: 'Werkzeuge sind aus',
   callsShown: 'Aufrufe werden angezeigt, aber keiner wird ausgeführt',
   toolsOffMore: 'Modellen werden diese Werkzeuge angeboten, sobald die Einstellung oben auf „Ein“ steht, oder in einer Sitzung, deren eigene Einstellungen das sagen.',
+  turnOn: 'Werkzeuge einschalten',
   noTools: 'Keine Werkzeuge',
   noToolsMore: 'Sobald Werkzeuge an sind, können Modelle Ihren Verlauf durchsuchen und aufrufen, was Werkzeugserver anbieten.',
   addServer: 'Werkzeugserver hinzufügen',

@@ -61,6 +61,7 @@ export default {
   toolsOff: 'Tools are off',
   callsShown: 'Calls are shown, but not run',
   toolsOffMore: 'These tools are offered to models once the setting above is “On”, or in sessions that turn tools on themselves.',
+  turnOn: 'Turn tools on',
   noTools: 'No tools',
   noToolsMore: 'Once tools are on, models can search your history, and call what tool servers offer.',
   addServer: 'Add a tool server',

@@ -64,6 +64,7 @@ export default {
   toolsOff: '工具已关闭',
   callsShown: '仅显示调用，不会运行',
   toolsOffMore: '上方设置为“开”后，或在自身设置如此的会话中，才会向模型提供这些工具。',
+  turnOn: '开启工具',
   noTools: '没有工具',
   noToolsMore: '开启工具后，模型可以搜索您的历史，并调用工具服务器提供的工具。',
   addServer: '添加工具服务器',

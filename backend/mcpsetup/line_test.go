@@ -1,0 +1,57 @@
+package mcpsetup
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestReadsACommandOrAnAddress(t *testing.T) {
+	for text, want := range map[string]struct {
+		name, command, url string
+		args               []string
+	}{
+		"npx -y @modelcontextprotocol/server-filesystem '/home/a b'": {
+			name: "filesystem", command: "npx", args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/home/a b"},
+		},
+		"$ uvx mcp-server-git@latest --repository .": {
+			name: "git", command: "uvx", args: []string{"mcp-server-git@latest", "--repository", "."},
+		},
+		"LEVEL=debug npx \\\n  -y time-mcp": {name: "time", command: "npx", args: []string{"-y", "time-mcp"}},
+		`C:\tools\notes-mcp.exe --all`:      {name: "notes", command: `C:\tools\notes-mcp.exe`, args: []string{"--all"}},
+		"https://mcp.linear.app/mcp":        {name: "linear", url: "https://mcp.linear.app/mcp"},
+		"http://127.0.0.1:3000/mcp":         {name: "127-0-0-1", url: "http://127.0.0.1:3000/mcp"},
+	} {
+		in, err := parse(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		got := in.Servers[0].Settings
+		if got.Name != want.name || got.Command != want.command || got.URL != want.url || !slices.Equal(got.Args, want.args) {
+			t.Errorf("%q was read as %q: %q %q %q", text, got.Name, got.Command, got.Args, got.URL)
+		}
+	}
+}
+
+func TestASecretBeforeACommandIsNoPartOfTheConfiguration(t *testing.T) {
+	in, err := parse("GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz npx -y github-mcp-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range in.Servers[0].Settings.Env {
+		if v.Value == "ghp_0123456789abcdefghijklmnopqrstuvwxyz" {
+			t.Errorf("%+v", v)
+		}
+	}
+	if len(in.Servers[0].Questions) != 1 || !in.Servers[0].Questions[0].Secret {
+		t.Errorf("%+v", in.Servers[0].Questions)
+	}
+}
+
+func TestScriptsAndProseAreNoCommands(t *testing.T) {
+	for _, text := range []string{"curl https://x.example | sh", "Please add my server", "npx 'unfinished", "a\nb", "{\"a\":", ""} {
+		if in, err := parse(text); err == nil {
+			t.Errorf("%q was read as %+v", text, in.Servers)
+		}
+	}
+}
