@@ -14,6 +14,9 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	e.mu.Unlock()
 	if r == nil {
 		t, err := e.past.Turn(ctx, id)
+		if err == nil && !t.Phase.Finalized() && t.Phase != chat.PhaseFailed {
+			err = e.refuseForeign(ctx, t, "turn.stop")
+		}
 		if _, isUnsaved := e.unsavedTurn(id); err == nil && isUnsaved { // otherwise calls that have ended would become unknown
 			t, err = e.recoveredTurn(ctx, id, "turn.stop")
 		}
@@ -72,6 +75,9 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	}
 	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !suspended && !failed && !t.Incomplete() && !t.Unsent() {
 		return t, alreadyResolved(t, "turn.discard")
+	}
+	if err := e.refuseForeign(ctx, t, "turn.discard"); err != nil {
+		return t, err
 	}
 	f := t.Failure
 	if f == nil {
@@ -206,8 +212,8 @@ func (e *Engine) recoveredTurn(ctx context.Context, id chat.TurnID, op string) (
 		return t, err
 	}
 	if open := !t.Phase.Finalized() && t.Phase != chat.PhaseFailed; open {
-		if elsewhere, err := e.turns.FinishedElsewhere(ctx, id); err != nil || elsewhere {
-			return t, cmp.Or(err, finishedElsewhere(t, op))
+		if err := e.refuseForeign(ctx, t, op); err != nil {
+			return t, err
 		}
 	}
 	if t.Phase == chat.PhaseResponding && !t.Incomplete() {
@@ -220,7 +226,11 @@ func (e *Engine) recoveredTurn(ctx context.Context, id chat.TurnID, op string) (
 	return t, nil
 }
 
-func finishedElsewhere(t chat.Turn, op string) error {
+// refuseForeign refuses to change a turn of another device.
+func (e *Engine) refuseForeign(ctx context.Context, t chat.Turn, op string) error {
+	if elsewhere, err := e.turns.FinishedElsewhere(ctx, t.ID); err != nil || !elsewhere {
+		return err
+	}
 	return chat.Errorf(chat.CodeConflict, op, "Turn %d was begun on another machine, and is finished there. It was not changed.", t.Seq).
 		WithHint("export the session there and import it here once the turn is finished; or send a message, which goes on from the turn before it")
 }

@@ -34,6 +34,9 @@ func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord
 	if err != nil || !suspended {
 		return nil, err
 	}
+	if elsewhere, err := e.turns.FinishedElsewhere(ctx, t.ID); err != nil || elsewhere {
+		return nil, err
+	}
 	b, _, err := e.openBatch(ctx, t.ID)
 	if err != nil || b == nil {
 		return nil, err
@@ -52,9 +55,16 @@ func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 	return &Handle{Turn: r.accepted, run: r}, true
 }
 
-// callIn is a call with its batch, if it is in the given state.
+// callIn is a call with its batch, if it is in the given state, and not of another device.
 func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolCallState, op string) (chat.ToolBatch, chat.CallRecord, error) {
 	b, err := e.toolCalls.CallBatch(ctx, id)
+	if err != nil {
+		return b, chat.CallRecord{}, err
+	}
+	t, err := e.past.Turn(ctx, b.TurnID)
+	if err == nil {
+		err = e.refuseForeign(ctx, t, op)
+	}
 	if err != nil {
 		return b, chat.CallRecord{}, err
 	}

@@ -325,7 +325,7 @@ func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolB
 	return b, err
 }
 
-// WaitingCalls returns the calls of all sessions that wait for a person's decision, oldest first.
+// WaitingCalls returns the calls of all sessions that wait for a person's decision here, oldest first.
 func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 	var out []chat.WaitingCall
 	err := s.Read(ctx, "tool.waiting", func(db *gorm.DB) error {
@@ -337,9 +337,14 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 			names, err := sqlite.One[struct {
 				Title string
 				Seq   int64
-			}](db, "turn", b.TurnID, `SELECT s.title, t.turn_seq AS seq FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, b.TurnID)
+				Here  bool
+			}](db, "turn", b.TurnID, `SELECT s.title, t.turn_seq AS seq, `+core.MayFinish+` AS here
+				FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, append(s.Device.Finishing(), b.TurnID)...)
 			if err != nil {
 				return err
+			}
+			if !names.Here { // they are decided on another device
+				continue
 			}
 			for _, c := range b.Waiting() {
 				out = append(out, chat.WaitingCall{CallRecord: c, StepID: b.StepID, AskedAt: b.CreatedAt, SessionID: b.SessionID, BranchID: b.BranchID, TurnSeq: names.Seq, Session: names.Title})

@@ -107,6 +107,16 @@ describe('the card of a call', () => {
     expect(card.querySelector('b, a, img')).toBeNull();
   });
 
+  it('offers no decision about a call of another device', async () => {
+    const { app, proposed } = await openWithCalls([{ state: 'proposed' }], (backend) => {
+      for (const branch of backend.store.branches.values()) branch.view.foreign = true;
+    });
+    mountIn(app, CallCard, { call: proposed[0]! });
+    const card = screen.getByRole('region', { name: /^Call to/ });
+    expect(card).toHaveTextContent('finished there');
+    expect(within(card).queryByRole('button', { name: /Deny|Allow/ })).toBeNull();
+  });
+
   it('loads the whole result and its pictures on request', async () => {
     const { app, backend, proposed } = await openWithCalls([{ state: 'done', result: 'the beginning', resultMore: true, images: 1 }], () => undefined);
     backend.toolbox.keep(proposed[0]!.id, [block('text', 'the beginning and the end'), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' })]);
