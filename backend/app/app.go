@@ -45,6 +45,7 @@ import (
 	"contextinfinity/backend/tokens"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
+	"contextinfinity/backend/vault"
 	"contextinfinity/backend/vectorindex"
 )
 
@@ -293,6 +294,12 @@ func (a *app) openServices() {
 		Caps:     a.Turns.CheckCaps,
 		Document: documentText,
 		Changed:  func() { a.indexed(chat.ChangeSessions) },
+	})
+	a.Vault = vault.New(vault.Deps{
+		Store:   a.Store,
+		Now:     time.Now,
+		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
+		Changed: func() { a.indexed(chat.ChangeSessions) },
 	})
 	a.Projects = projects.New(projects.Deps{
 		Store:     a.Store,

@@ -70,7 +70,7 @@ func verbs() []verb {
 		summaryVerbs(), contextVerbs(), chunkVerbs(),
 		[]verb{evalVerb(), modelsVerb(), keysVerb(), configVerb(), jobsVerb(), metricsVerb()},
 		maintenanceVerbs(), backupVerbs(), deleteVerbs(),
-		sealVerbs(),
+		sealVerbs(), syncVerbs(),
 		[]verb{exportSessions(), importSessions(), mcpVerb(), versionVerb(), completionVerb()},
 	)
 }

@@ -30,6 +30,7 @@ import (
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
+	"contextinfinity/backend/vault"
 )
 
 // Setup is what works without a database.
@@ -58,6 +59,7 @@ type Set struct {
 	Projects   *projects.Service
 	Imports    *importing.Service
 	Exports    *exporting.Exporter
+	Vault      *vault.Vault
 
 	Jobs       *jobs.Runner
 	Queue      *jobs.List

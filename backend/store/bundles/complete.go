@@ -80,7 +80,7 @@ func (in *incoming) complete(t *core.Tx, session chat.SessionID) (added int, err
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}
-	_, err = in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
+	_, err = in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
 		for _, c := range contents {
 			sum, marked := schema.RequestSHA256(c.Bytes)
 			if c.Kind != bundle.Request || marked {

@@ -53,10 +53,15 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 	if s.DB.Writer == nil {
 		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open read-only."))
 	}
-	in, err := validate(ctx, r, size)
+	b, err := bundle.Open(r, size)
 	if err != nil {
 		return fail(err)
 	}
+	in, err := validate(ctx, b, b.Meta.SessionID)
+	if err != nil {
+		return fail(err)
+	}
+	in.bundle = b
 	out, err := in.importTo(s)
 	for tries := 1; errors.Is(err, errChanged) && tries < bundleTries; tries++ {
 		out, err = in.importTo(s)
@@ -76,10 +81,11 @@ const bundleTries = 8
 var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The session changed during the import; nothing was imported.").
 	WithHint("import it again")
 
-// incoming is a bundle whose ledger is valid.
+// incoming is a ledger that is valid on its own.
 type incoming struct {
 	ctx     context.Context
-	bundle  *bundle.Reader
+	from    source
+	bundle  *bundle.Reader // nil: it was received from a vault, and no copy is made of what cannot be merged
 	session string
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
@@ -123,7 +129,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 		return relation{outcome: chat.ImportAlready, existing: chat.SessionID(in.session)}, nil
 	case merges && !one:
 		return relation{outcome: chat.ImportMerged, less: less}, nil
-	case merges && in.deleted <= at: // the bundle's later deletions still exist here: removing them is the user's decision
+	case merges && (in.bundle == nil || in.deleted <= at): // a bundle's later deletions still exist here: removing them is the user's decision
 		return relation{outcome: chat.ImportGrown, from: at}, nil
 	}
 	return in.asCopy(db)
@@ -131,6 +137,9 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 
 // asCopy is the relation of a bundle that cannot be added to its session: a copy of it is made once.
 func (in *incoming) asCopy(db *gorm.DB) (relation, error) {
+	if in.bundle == nil {
+		return relation{}, errDiverged
+	}
 	existing, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
 	if err != nil || len(existing) > 0 {
 		return relation{outcome: chat.ImportAlready, existing: append(existing, "")[0]}, err
@@ -270,7 +279,7 @@ func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat.Imported) error {
 	now := t.Now
 	p := &events.Applier{Tx: t, Session: string(out.Session)}
-	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
+	_, err := in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
 		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
 			return err

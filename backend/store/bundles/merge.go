@@ -111,7 +111,7 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 	}
 	now, p := t.Now, &events.Applier{Tx: t, Session: in.session}
 	read, machines := map[string]int{}, map[string]int{}
-	_, err = in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
+	_, err = in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package bundles
 import (
 	"context"
 	"crypto/sha256"
-	"io"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -12,18 +11,19 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// validate checks a bundle on its own.
-func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
-	b, err := bundle.Open(r, size)
-	if err != nil {
-		return nil, err
-	}
-	in := &incoming{
-		ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{},
+// source is the ledger of a session, in order, with the contents that its events name.
+type source interface {
+	Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error)
+}
+
+// validate checks a ledger on its own.
+func validate(ctx context.Context, from source, session chat.SessionID) (in *incoming, err error) {
+	in = &incoming{
+		ctx: ctx, from: from, session: string(session), state: ledger.NewState(string(session)), gone: map[string]bool{},
 		lanes: map[string][][sha256.Size]byte{}, machines: map[string]string{},
 	}
 	documents := map[chat.FileID]int64{} // named by messages -> the event
-	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
+	in.torn, err = from.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -76,6 +76,8 @@ type exporter struct {
 	// quoting are the requests that quoted other conversations.
 	quoting    map[string]quotingRequest
 	withQuotes bool
+	noRequests bool  // all are left out
+	upTo       int64 // the last event, in the order in which they were stored here; 0: all
 }
 
 // events yields the ledger in order, or the events of some types.
@@ -86,9 +88,9 @@ func (x *exporter) events(types ...ledger.Type) iter.Seq2[ledger.Event, error] {
 			yield(ledger.Event{}, err)
 			return
 		}
-		where, args := ``, []any{x.session}
+		where, args := ` AND (event_seq <= ? OR 0 = ?)`, []any{x.session, x.upTo, x.upTo}
 		if len(types) > 0 && !lanes { // with lanes, positions are counted
-			where, args = ` AND type IN ?`, append(args, types)
+			where, args = where+` AND type IN ?`, append(args, types)
 		}
 		rows, err := x.db.Raw(`SELECT * FROM events WHERE session_id = ?`+where+core.InOrder(lanes), args...).Rows()
 		if err != nil {
@@ -179,8 +181,12 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 	if p.RequestSHA256 == schema.HexHash(nil) {
 		return nil, nil
 	}
-	if x.leavesOut(e.Entity) {
-		mark, err := schema.LeftOutRequest(p.RequestSHA256, p.RequestBytes)
+	if x.noRequests || x.leavesOut(e.Entity) {
+		why := schema.QuotesOthers
+		if x.noRequests {
+			why = schema.StaysThere
+		}
+		mark, err := schema.LeftOutRequest(why, p.RequestSHA256, p.RequestBytes)
 		return []bundle.Content{{Kind: bundle.Request, Bytes: mark}}, err
 	}
 	request, err := delta.RequestChain.Read(x.db, e.Entity, &x.requests)

@@ -21,10 +21,16 @@ type leftOut struct {
 	} `json:"left_out"`
 }
 
-// LeftOutRequest returns the mark in the place of a request with this hash and size, which quoted other conversations.
-func LeftOutRequest(sha256 string, bytes int) ([]byte, error) {
+// Why a request was left out.
+const (
+	QuotesOthers = "It quoted other conversations, which the bundle does not contain."
+	StaysThere   = "It is on the device that sent it; a vault contains no requests."
+)
+
+// LeftOutRequest returns the mark in the place of a request with this hash and size.
+func LeftOutRequest(why, sha256 string, bytes int) ([]byte, error) {
 	var m leftOut
-	m.LeftOut.Why = "It quoted other conversations, which the bundle does not contain."
+	m.LeftOut.Why = why
 	m.LeftOut.SHA256, m.LeftOut.Bytes = sha256, bytes
 	return chat.MarshalJSON(m)
 }

@@ -40,6 +40,7 @@ type contentHead struct {
 	Kind   Kind   `json:"content"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+	Apart  bool   `json:"apart,omitempty"` // in a segment: the bytes are stored elsewhere
 }
 
 // contentWriter writes contents.zst.
@@ -52,7 +53,7 @@ func newContentWriter(w io.Writer) (contentWriter, error) {
 
 func (w contentWriter) write(c Content) error {
 	sum := sha256.Sum256(c.Bytes)
-	head, err := chat.MarshalJSON(contentHead{c.Seq, c.Kind, int64(len(c.Bytes)), hex.EncodeToString(sum[:])})
+	head, err := chat.MarshalJSON(contentHead{Seq: c.Seq, Kind: c.Kind, Size: int64(len(c.Bytes)), SHA256: hex.EncodeToString(sum[:])})
 	if err != nil {
 		return err
 	}

@@ -226,6 +226,21 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 
 // event checks an event's sequence and chain, and passes it on.
 func (p *pass) event(n int64, e ledger.Event) error {
+	if err := p.check(n, e); err != nil {
+		return err
+	}
+	if e.Seq > p.meta.Head.EventSeq {
+		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
+	}
+	contents, err := p.contents.forEvent(e.Seq)
+	if err != nil {
+		return err
+	}
+	return p.do(e, contents)
+}
+
+// check checks the nth event against those before it.
+func (p *pass) check(n int64, e ledger.Event) error {
 	if e.SessionID != string(p.meta.SessionID) {
 		return refused("event %d belongs to another session, %.40q", n, e.SessionID)
 	}
@@ -247,14 +262,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	}
 	p.last = ledger.Event{Seq: e.Seq, Hash: e.Hash, Lane: e.Lane, LaneSeq: e.LaneSeq}
 	p.payloads.add(e)
-	if e.Seq > p.meta.Head.EventSeq {
-		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
-	}
-	contents, err := p.contents.forEvent(e.Seq)
-	if err != nil {
-		return err
-	}
-	return p.do(e, contents)
+	return nil
 }
 
 // lane checks an event's lane and number: the order of the events is that of (number, lane).
@@ -275,8 +283,8 @@ func (p *pass) lane(e ledger.Event) error {
 // checkEnd checks that the ledger ends where it should, or one event earlier if the last one was torn.
 func (p *pass) checkEnd(torn bool) error {
 	last := p.meta.Head.EventSeq
-	if seq := p.payloads.fault(); seq > 0 {
-		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
+	if err := p.checkPayloads(); err != nil {
+		return err
 	}
 	switch {
 	case p.last.Seq == 0:
@@ -295,6 +303,14 @@ func (p *pass) checkEnd(torn bool) error {
 		err = refused("contents.zst contains something for event %d that does not belong there", unread.Seq)
 	}
 	return err
+}
+
+// checkPayloads checks that every changed payload was put there by a permanent deletion.
+func (p *pass) checkPayloads() error {
+	if seq := p.payloads.fault(); seq > 0 {
+		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
+	}
+	return nil
 }
 
 // SnapshotSum is the SHA-256 of snapshot.json. The snapshot is not decoded: it is useful only if a replay of the

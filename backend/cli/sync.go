@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/vault"
+)
+
+func syncVerbs() []verb {
+	return []verb{
+		{
+			use:   "sync",
+			short: "Exchange sessions with your other computers through a folder",
+			long: `The folder of the vault is one that another program copies between your computers (Syncthing, Dropbox,
+Nextcloud), a network drive, or a USB stick. Everything in it is sealed with a passphrase. --vault chooses it once;
+the first computer creates the vault there and gets a recovery code, the others give the same passphrase.
+Afterwards sync alone takes what the others wrote, and writes what the vault lacks. Nothing is overwritten:
+sessions that went on on several computers get branches. What is missing or damaged in the vault is named and waits,
+the exit code is 3, and everything else is exchanged. A session is sent when its answers are complete. With --check
+everything in the vault is read back, and nothing is changed.`,
+			flags: []flag{
+				nameFlag("vault", "the `FOLDER` of the vault, which must exist"),
+				boolFlag("check", "read back everything in the vault"),
+				nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
+				dataPassphraseFlag,
+			},
+			prepare: func(_ context.Context, r *run) error {
+				if r.on("check") && r.given("vault") {
+					return usagef("--check and --vault exclude each other.")
+				}
+				if err := r.bundleFlags(); err != nil || !r.given("vault") || r.bundlePassphrase != "" {
+					return err
+				}
+				if !r.in.terminal {
+					return usageHint("name a file with it: --passphrase-file FILE", "There is no terminal to ask for the passphrase; nothing was done.")
+				}
+				typed, err := r.secret("Passphrase of the vault")
+				r.bundlePassphrase = typed
+				return err
+			},
+			opensFor: func(r *run) access {
+				if r.on("check") {
+					return reads
+				}
+				return writes
+			},
+			do: syncVault,
+			verbs: []verb{{
+				use:   "status",
+				short: "Show the vault, and whether something waits to be sent",
+				opens: reads,
+				do:    vaultStatus,
+			}},
+		},
+		{
+			use:   "devices",
+			short: "List the computers that write to the vault",
+			long: `FILES is the number of files that a computer wrote, READ how many of them were taken here, or sent from here.
+WRITTEN is when the last one came to the folder.`,
+			opens: reads,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				status, err := r.s.Vault.Status(ctx)
+				return reply{doc: deviceList(status), text: func(o *output) { devicesTable(status).print(o) }}, err
+			},
+		},
+	}
+}
+
+func syncVault(ctx context.Context, r *run) (reply, error) {
+	if r.on("check") {
+		return checkVault(ctx, r)
+	}
+	var connected vault.Connected
+	if folder := r.text("vault"); folder != "" {
+		var err error
+		if connected, err = r.s.Vault.Connect(ctx, r.path(folder), r.bundlePassphrase); err != nil {
+			return reply{}, err
+		}
+	}
+	stop := r.watch("sync", nil)
+	done, err := r.s.Vault.Sync(ctx)
+	stop()
+	doc := fields{{"created", connected.Created}}
+	if connected.Created {
+		doc = append(doc, field{"recovery_code", connected.Code})
+	}
+	doc = append(doc, fields{
+		{"sent", fields{{"files", done.SentFiles}, {"events", done.SentEvents}, {"bytes", done.SentBytes}}},
+		{"received", fields{
+			{"files", done.ReceivedFiles}, {"events", done.ReceivedEvents}, {"turns", done.ReceivedTurns},
+			{"sessions", append([]chat.SessionID{}, done.Sessions...)},
+		}},
+		{"running", append([]chat.SessionID{}, done.Running...)},
+		{"deleted_here", done.DeletedHere},
+		{"problems", lists.Map(done.Problems, r.describe)},
+	}...)
+	if err == nil {
+		err = vaultProblems(done.Problems)
+	}
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		if connected.Created {
+			o.printf("The vault is created. Recovery code: %s\nKeep it apart from your computers: it opens the vault if the passphrase is lost. It is not shown again.\n", connected.Code)
+		}
+		o.printf("Received: %s in %s. Sent: %s in %s, %s.\n", plural(done.ReceivedTurns, "turn"), plural(len(done.Sessions), "session"),
+			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
+		if n := len(done.Running); n > 0 {
+			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
+		}
+		if done.DeletedHere > 0 {
+			o.printf("What others wrote in sessions that were permanently deleted here was not taken.\n")
+		}
+		r.printProblems(o, done.Problems)
+	}}, err
+}
+
+func (r *run) printProblems(o *output, problems []error) {
+	for _, p := range problems {
+		e := r.describe(p)
+		o.printf("%s\n", line(e.Message))
+		if e.Hint != "" {
+			o.printf("  %s\n", line(e.Hint))
+		}
+	}
+}
+
+func vaultProblems(problems []error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.sync", "A part of the vault could not be used; nothing was deleted or overwritten.")}
+}
+
+func checkVault(ctx context.Context, r *run) (reply, error) {
+	stop := r.watch("sync", nil)
+	done, err := r.s.Vault.Check(ctx)
+	stop()
+	if err == nil {
+		err = vaultProblems(done.Problems)
+	}
+	doc := fields{
+		{"devices", done.Devices}, {"files", done.Files}, {"events", done.Events}, {"bytes", done.Bytes},
+		{"problems", lists.Map(done.Problems, r.describe)},
+	}
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		o.printf("Read back: %s of %s, %s.\n", plural(done.Files, "file"), plural(done.Devices, "computer"), plural(done.Events, "event"))
+		r.printProblems(o, done.Problems)
+	}}, err
+}
+
+func vaultStatus(ctx context.Context, r *run) (reply, error) {
+	status, err := r.s.Vault.Status(ctx)
+	doc := fields{{"folder", status.Folder}, {"unsent", status.Unsent}, {"running", status.Running}, {"devices", deviceList(status)}}
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("Vault: %s\n", line(status.Folder))
+		devicesTable(status).print(o)
+		if status.Unsent || status.Running > 0 {
+			o.printf("There are changes that were not sent yet.\n")
+		}
+	}}, err
+}
+
+func deviceList(s vault.Status) []vault.Device { return append([]vault.Device{}, s.Devices...) }
+
+func devicesTable(s vault.Status) *table {
+	return tableOf("COMPUTER|THIS|>FILES|>READ|>SIZE|WRITTEN", s.Devices, func(d vault.Device) []any {
+		written, _ := chat.ParseTime(d.Written) // of a device without files: none
+		return []any{d.Name, d.This, d.Files, d.Known, size(d.Bytes), written}
+	})
+}

@@ -1,0 +1,179 @@
+package bundles
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// What came from another device through a vault is put together with what exists here to one ledger, which is then
+// imported like that of a bundle.
+
+const opReceive = "vault.receive"
+
+// errDiverged means that two devices wrote the same lane, or that documents exist here that were deleted elsewhere.
+var errDiverged = chat.Errorf(chat.CodeConflict, opReceive,
+	"It cannot be merged with what is here, so nothing of it was changed: a copy of this data wrote under the same name, or a document that was permanently deleted there exists here.").
+	WithHint("delete the document here too, or export the session there and import it here: it becomes a copy")
+
+// Lanes returns the number of the last event of each lane of a session; none if it does not exist here.
+func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error) {
+	return core.Query(ctx, s, "vault.lanes", func(db *gorm.DB) (map[string]int64, error) { return lanesUpTo(db, session, 0) })
+}
+
+// number is an event's number in its lane.
+const number = `iif(lane_seq = 0, event_seq, lane_seq)`
+
+// lanesUpTo is Lanes without the events that were stored here after one; 0: with all.
+func lanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int64, error) {
+	rows, err := sqlite.All[struct {
+		Lane   string
+		Number int64
+	}](db, `SELECT lane, max(`+number+`) AS number FROM events WHERE session_id = ? AND (event_seq <= ? OR 0 = ?) GROUP BY lane`,
+		session, upTo, upTo)
+	out := map[string]int64{}
+	for _, r := range rows {
+		out[r.Lane] = r.Number
+	}
+	return out, err
+}
+
+// DeletedHere reports whether a session was permanently deleted in this data directory.
+func (s *Bundles) DeletedHere(ctx context.Context, session chat.SessionID) (bool, error) {
+	found, err := core.All[int](ctx, s, opReceive, `SELECT 1 FROM receipts WHERE subject = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?) LIMIT 1`,
+		chat.DeletionSession+" "+string(session), session)
+	return len(found) > 0, err
+}
+
+// ThisDevice returns the id of this device, and its name for people.
+func (s *Bundles) ThisDevice() (id, name string) { return s.Device.ID, s.Device.Name }
+
+// Lacking returns how many of these events do not exist here.
+func (s *Bundles) Lacking(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (int, error) {
+	a := &assembled{session: session}
+	err := s.Read(ctx, opReceive, func(db *gorm.DB) error { return a.assemble(db, parcels) })
+	return len(a.added), err
+}
+
+// Receive adds the events of other devices to a session, all or none. Those that exist here are left out; what they
+// follow must be among them or here.
+func (s *Bundles) Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (out chat.Imported, err error) {
+	if s.DB.Writer == nil {
+		return out, chat.Errorf(chat.CodeLocked, opReceive, "The data is open read-only.")
+	}
+	for range bundleTries {
+		if out, err = s.receive(ctx, session, parcels); !errors.Is(err, errChanged) {
+			break
+		}
+	}
+	return out, sqlite.MapError(opReceive, err)
+}
+
+func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error) {
+	from := &assembled{s: s, ctx: ctx, session: session}
+	err := s.Read(ctx, opReceive, func(db *gorm.DB) error { return from.assemble(db, parcels) })
+	if err != nil || len(from.added) == 0 {
+		return chat.Imported{Session: session}, err
+	}
+	in, err := validate(ctx, from, session)
+	if err != nil {
+		return chat.Imported{}, err
+	}
+	return in.importTo(s)
+}
+
+// assembled is the ledger of a session as it exists here, with events that were added.
+type assembled struct {
+	s       *Bundles
+	ctx     context.Context
+	session chat.SessionID
+	upTo    int64 // where the last event of before is stored here; what is written later is not part of it
+	lanes   bool
+	added   []bundle.Parcel // in the order of the ledger
+}
+
+// assemble takes the events that do not exist here.
+func (a *assembled) assemble(db *gorm.DB, parcels []bundle.Parcel) error {
+	rows, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ?`, a.session)
+	if err != nil {
+		return err
+	}
+	here := map[ledger.Spot][]byte{}
+	last := map[string]int64{}
+	for _, r := range rows {
+		at := r.Event(nil).Spot()
+		here[at], last[r.Lane] = r.Hash, max(last[r.Lane], at.Number)
+		a.upTo, a.lanes = max(a.upTo, r.EventSeq), a.lanes || r.LaneSeq != 0
+	}
+	for _, p := range parcels {
+		at := p.Event.Spot()
+		if hash, known := here[at]; known || at.Number <= last[at.Lane] {
+			if !bytes.Equal(hash, p.Event.Hash) {
+				return errDiverged
+			}
+			continue
+		}
+		here[at] = p.Event.Hash
+		a.lanes = a.lanes || at.Lane != ""
+		a.added = append(a.added, p)
+	}
+	slices.SortFunc(a.added, func(x, y bundle.Parcel) int { return order(x.Event, y.Event) })
+	return nil
+}
+
+// order is the order of a ledger.
+func order(x, y ledger.Event) int {
+	return cmp.Or(cmp.Compare(x.Number(), y.Number()), cmp.Compare(x.Lane, y.Lane))
+}
+
+// Read implements source. Only events that were added have contents.
+func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error) {
+	err = a.s.Read(a.ctx, opReceive, func(db *gorm.DB) error {
+		x := exporter{ctx: a.ctx, db: db, session: string(a.session), upTo: a.upTo}
+		return bundle.ReadLedger(a.session, a.lanes, a.merged(x.events()), do)
+	})
+	return false, err
+}
+
+// merged yields the events that exist here and those that were added, with their positions.
+func (a *assembled) merged(here iter.Seq2[ledger.Event, error]) iter.Seq2[bundle.Parcel, error] {
+	return func(yield func(bundle.Parcel, error) bool) {
+		position, rest := int64(0), a.added
+		put := func(p bundle.Parcel, err error) bool {
+			number := p.Event.Number()
+			position++
+			if p.Event.Seq, p.Event.LaneSeq = position, 0; a.lanes {
+				p.Event.LaneSeq = number
+			}
+			return yield(p, err)
+		}
+		for e, err := range here {
+			for err == nil && len(rest) > 0 && order(rest[0].Event, e) < 0 {
+				if !put(rest[0], nil) {
+					return
+				}
+				rest = rest[1:]
+			}
+			if !put(bundle.Parcel{Event: e}, err) {
+				return
+			}
+		}
+		for _, p := range rest {
+			if !put(p, nil) {
+				return
+			}
+		}
+	}
+}

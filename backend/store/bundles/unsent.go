@@ -1,0 +1,246 @@
+package bundles
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// What a vault has of each session is recorded as a setting with the session's id in its key, so that it is deleted with
+// the session. What a vault lacks is sent, whichever device wrote it: a session that was imported too.
+
+const (
+	vaultKey   = "vault"     // the state of the vault
+	inVaultKey = "in vault " // and the session's id
+)
+
+// inVault is what a vault has of a session.
+type inVault struct {
+	Seq   int64            `json:"seq"`   // all that was stored here up to this event_seq
+	Lanes map[string]int64 `json:"lanes"` // of each lane, all up to this number
+}
+
+// VaultState returns what PutVault stored; nil: nothing.
+func (s *Bundles) VaultState(ctx context.Context) ([]byte, error) {
+	values, err := core.All[string](ctx, s, "vault.state", `SELECT value FROM settings WHERE key = ?`, vaultKey)
+	if err != nil || len(values) == 0 {
+		return nil, err
+	}
+	return []byte(values[0]), nil
+}
+
+// NewVault forgets what any vault has, and stores the state of a new one.
+func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
+	return s.Write(ctx, "vault.new", func(t *core.Tx) error {
+		if err := t.Run(`DELETE FROM settings WHERE key LIKE ?`, inVaultKey+"%"); err != nil {
+			return err
+		}
+		return putSetting(t, vaultKey, state)
+	})
+}
+
+// PutVault stores the state of the vault, and that it has these segments, in one transaction.
+func (s *Bundles) PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error {
+	return s.Write(ctx, "vault.put", func(t *core.Tx) error {
+		for _, g := range segments {
+			has, err := inVaultOf(t.DB, g.Session)
+			if err != nil {
+				return err
+			}
+			has.Seq = max(has.Seq, g.Upto)
+			for _, p := range g.Parcels {
+				has.Lanes[p.Event.Lane] = max(has.Lanes[p.Event.Lane], p.Event.Number())
+			}
+			value, err := chat.MarshalJSON(has)
+			if err == nil {
+				err = putSetting(t, inVaultKey+string(g.Session), value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return putSetting(t, vaultKey, state)
+	})
+}
+
+func putSetting(t *core.Tx, key string, value []byte) error {
+	return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, key, string(value), t.Stamp())
+}
+
+func inVaultOf(db *gorm.DB, session chat.SessionID) (inVault, error) {
+	has := inVault{}
+	values, err := sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, inVaultKey+string(session))
+	if err == nil && len(values) > 0 && json.Unmarshal([]byte(values[0]), &has) != nil {
+		has = inVault{} // damaged: all is sent again, and the others have it
+	}
+	if has.Lanes == nil {
+		has.Lanes = map[string]int64{}
+	}
+	return has, err
+}
+
+// Unsent returns about as many bytes as limit says, up to the end of a transaction. A session of which everything is in the
+// vault may have a segment without events.
+func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) {
+	out := bundle.Unsent{Faults: map[chat.SessionID]error{}}
+	err := s.Read(ctx, "vault.unsent", func(db *gorm.DB) error {
+		rows, err := sqlite.All[struct {
+			ID      chat.SessionID
+			Last    int64
+			Running bool
+		}](db, `SELECT s.id, (SELECT max(event_seq) FROM events e WHERE e.session_id = s.id) AS last,
+				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
+					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
+			FROM sessions s WHERE coalesce((SELECT value ->> '$.seq' FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
+			append(s.Device.Finishing(), inVaultKey)...)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.Running {
+				out.Running = append(out.Running, r.ID)
+				continue
+			}
+			if out.More = limit <= 0; out.More {
+				return nil
+			}
+			segments, size, err := s.unsentOf(ctx, db, r.ID, limit)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				out.Faults[r.ID] = err
+				continue
+			}
+			limit -= size
+			out.Segments = append(out.Segments, segments...)
+		}
+		out.More = limit <= 0
+		return nil
+	})
+	return out, err
+}
+
+// unsentOf returns what is to be sent of a session, and its size.
+func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.SessionID, limit int) ([]bundle.Segment, int, error) {
+	has, err := inVaultOf(db, session)
+	if err != nil {
+		return nil, 0, err
+	}
+	places, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq FROM events WHERE session_id = ? ORDER BY event_seq`, session)
+	if err != nil {
+		return nil, 0, err
+	}
+	lacks := func(r schema.EventRow) bool { return r.Event(nil).Number() > has.Lanes[r.Lane] }
+	first := slices.IndexFunc(places, lacks)
+	if first < 0 {
+		return []bundle.Segment{{Session: session, Upto: places[len(places)-1].EventSeq}}, 0, nil
+	}
+	state, _, err := records.ReplaySession(db, string(session))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := &cutter{
+		x: exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}, session: session, lacks: lacks,
+		limit: limit, deletions: ledger.Deletions{},
+	}
+	if c.knew, err = lanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
+		c.knew = map[string]int64{}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := db.Raw(`SELECT * FROM events WHERE session_id = ? AND event_seq >= ? ORDER BY event_seq`, session, places[first].EventSeq).Rows()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r schema.EventRow
+		full := false
+		if err := db.ScanRows(rows, &r); err != nil {
+			return nil, 0, err
+		}
+		if full, err = c.row(r); err != nil || full {
+			return c.out, c.size, err
+		}
+	}
+	c.out[len(c.out)-1].Upto = places[len(places)-1].EventSeq
+	return c.out, c.size, rows.Err()
+}
+
+// cutter cuts the ledger of a session into segments: whenever something that the vault has stands between.
+type cutter struct {
+	x       exporter
+	session chat.SessionID
+	lacks   func(schema.EventRow) bool
+	limit   int
+
+	out    []bundle.Segment
+	knew   map[string]int64 // before the current event
+	within bool             // the last event belongs to the last segment
+	stamp  string           // its time: events of one transaction have the same
+	size   int
+	full   bool
+	err    error
+	// What is open was replaced by a deletion whose event has not come yet: it belongs into the same file.
+	open      []ledger.Event
+	deletions ledger.Deletions
+}
+
+// row takes the next event; full: enough was taken before it.
+func (c *cutter) row(r schema.EventRow) (full bool, err error) {
+	switch {
+	case !c.lacks(r):
+		c.within = false
+		c.knew[r.Lane] = r.Event(nil).Number()
+		return false, nil
+	case c.size >= c.limit && r.CreatedAt != c.stamp && len(c.open) == 0:
+		return true, nil
+	}
+	return false, errors.Join(c.x.ctx.Err(), c.add(r))
+}
+
+func (c *cutter) add(r schema.EventRow) error {
+	payload, err := c.x.decoded.Payload(c.x.db, r)
+	if err != nil {
+		return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
+	}
+	e := r.Event(payload)
+	e.Seq, e.LaneSeq = e.Number(), 0
+	p := bundle.Parcel{Event: e}
+	if e.Payload != nil && slices.Contains(describing, e.Type) {
+		if p.Contents, err = c.x.contentsOf(e); err != nil {
+			return err
+		}
+	}
+	if e.Payload != nil && !e.Intact() {
+		c.open = append(c.open, e)
+	}
+	c.deletions.Add(e)
+	c.open = slices.DeleteFunc(c.open, c.deletions.Certifies)
+	if !c.within {
+		c.out = append(c.out, bundle.Segment{Session: c.session, Knew: maps.Clone(c.knew)})
+	}
+	last := &c.out[len(c.out)-1]
+	last.Parcels = append(last.Parcels, p)
+	c.within, c.stamp, c.knew[e.Lane] = true, r.CreatedAt, e.Seq
+	c.size += len(e.Payload) + 500
+	for _, content := range p.Contents {
+		c.size += len(content.Bytes)
+	}
+	return nil
+}

@@ -1,0 +1,570 @@
+package store
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/transfer/bundle"
+	"contextinfinity/backend/vault"
+	"contextinfinity/test/testtier"
+)
+
+// aVault is a vault.json and its recovery code, which is opened much faster than a passphrase.
+var aVault = sync.OnceValues(func() (string, []byte) {
+	dir, err := os.MkdirTemp("", "vault")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	d, err := Open(context.Background(), Options{DataDir: filepath.Join(dir, "data"), Scratch: true})
+	if err != nil {
+		panic(err)
+	}
+	defer d.Close()
+	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: func(f string) vault.Place { return vault.Folder(f) }})
+	out, err := v.Connect(context.Background(), dir, "a passphrase")
+	if err != nil {
+		panic(err)
+	}
+	lock, err := os.ReadFile(filepath.Join(dir, "vault.json"))
+	if err != nil {
+		panic(err)
+	}
+	return out.Code, lock
+})
+
+// member is a device with a vault, in a folder of its own, as a program that synchronizes folders would fill it.
+type member struct {
+	*device
+	folder string
+	vault  *vault.Vault
+	place  func(string) vault.Place
+}
+
+// join connects a device to a vault in an existing folder, or in one of its own.
+func (d *device) join(folder string) *member {
+	d.Helper()
+	code, lock := aVault()
+	if folder == "" {
+		folder = d.TempDir()
+	}
+	d.ok(os.WriteFile(filepath.Join(folder, "vault.json"), lock, 0o600))
+	m := &member{device: d, folder: folder, place: func(f string) vault.Place { return vault.Folder(f) }}
+	m.begin()
+	_, err := m.vault.Connect(d.ctx, folder, code)
+	d.ok(err)
+	return m
+}
+
+// begin uses the vault as a program that was started again.
+func (m *member) begin() {
+	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(f string) vault.Place { return m.place(f) }})
+}
+
+// sync exchanges, without problems.
+func (m *member) sync() vault.Report {
+	m.Helper()
+	out, err := m.vault.Sync(m.ctx)
+	m.ok(err)
+	for _, p := range out.Problems {
+		m.Fatalf("%s: %v", m.name, p)
+	}
+	return out
+}
+
+// objects are the files of a folder, by name.
+func objects(t testing.TB, folder string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err == nil {
+			out[filepath.ToSlash(name)], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// carry copies files that are missing from one folder to another: all, or each with a chance of one half.
+func carry(t testing.TB, from, to string, r *rand.Rand) {
+	t.Helper()
+	there := objects(t, to)
+	for name, content := range objects(t, from) {
+		if there[name] != nil || r != nil && r.Intn(2) == 0 {
+			continue
+		}
+		path := filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// members are devices that share a session, which all have already or get from the vault.
+func members(t *testing.T, n int, known bool) ([]*member, chat.Session) {
+	t.Helper()
+	var all []*member
+	var devs []*device
+	var s chat.Session
+	if known {
+		devs, s = devices(t, n)
+	} else {
+		devs, s = devices(t, 1)
+		for i := 1; i < n; i++ {
+			extra, _ := devices(t, 1)
+			extra[0].name = string(rune('A' + i))
+			devs = append(devs, extra[0])
+		}
+	}
+	for _, d := range devs {
+		all = append(all, d.join(""))
+	}
+	return all, s
+}
+
+// has reports whether a device has a session.
+func (d *device) has(s chat.SessionID) bool {
+	_, err := d.Session(d.ctx, s)
+	return err == nil
+}
+
+// settle exchanges everything until nothing changes, and checks that all devices have the same.
+func settle(t *testing.T, all []*member, s chat.SessionID) {
+	t.Helper()
+	for range 3 {
+		for _, m := range all {
+			for _, other := range all {
+				carry(t, other.folder, m.folder, nil)
+			}
+			_, err := m.vault.Sync(m.ctx)
+			m.ok(err)
+		}
+	}
+	want := all[0].state(s)
+	for _, m := range all {
+		if out := m.sync(); out.SentFiles+out.ReceivedEvents > 0 {
+			t.Errorf("%s: %+v after everything was exchanged", m.name, out)
+		}
+		m.verifyClean()
+		if got := m.lanes(s); !maps.Equal(got, all[0].lanes(s)) {
+			t.Errorf("%s has %v, and A has %v", m.name, got, all[0].lanes(s))
+		}
+		for _, x := range ledger.Compare(m.state(s), want) {
+			t.Errorf("%s: %+v", m.name, x)
+		}
+		out, err := m.vault.Check(m.ctx)
+		m.ok(err)
+		for _, p := range out.Problems {
+			t.Errorf("%s: %v", m.name, p)
+		}
+	}
+}
+
+// TestDevicesConvergeThroughAVault: whatever several devices do to a session, in whatever order and parts the files of a
+// vault arrive, and what is also carried as bundles, they end with the same lanes and records, and verify finds nothing.
+func TestDevicesConvergeThroughAVault(t *testing.T) {
+	waited := 0
+	for seed := range testtier.Size(20, 1000) {
+		r := rand.New(rand.NewSource(int64(seed)))
+		all, s := members(t, 2+r.Intn(3), r.Intn(2) == 0)
+		for range 40 {
+			m := all[r.Intn(len(all))]
+			other := all[r.Intn(len(all))]
+			switch r.Intn(12) {
+			case 0, 1, 2, 3:
+				if m.has(s.ID) {
+					m.step(r, s.ID)
+				}
+			case 4, 5, 6:
+				carry(t, other.folder, m.folder, r)
+			case 7:
+				if other.has(s.ID) {
+					m.take(other.give(s.ID))
+				}
+			default:
+				out, err := m.vault.Sync(m.ctx)
+				m.ok(err)
+				waited += len(out.Problems)
+			}
+		}
+		settle(t, all, s.ID)
+		for _, m := range all {
+			m.ok(m.Store.Close())
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if waited == 0 {
+		t.Error("nothing ever arrived too early")
+	}
+}
+
+// TestNothingCanBeReadInAVault: no text, title, id or key is in any object or name.
+func TestNothingCanBeReadInAVault(t *testing.T) {
+	all, s := members(t, 1, true)
+	m := all[0]
+	m.ok(m.RenameSession(m.ctx, s.ID, "canary title"))
+	m.full(s.ActiveBranch, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000))
+	m.sync()
+	code, _ := aVault()
+	state, err := m.VaultState(m.ctx)
+	m.ok(err)
+	_, key, _ := strings.Cut(string(state), `"key":"`)
+	key, _, _ = strings.Cut(key, `"`)
+	contents := 0
+	for name, b := range objects(t, m.folder) {
+		if strings.HasPrefix(name, "content/") {
+			contents++
+		}
+		for _, secret := range []string{"canary", "question", "shared", "many words", string(s.ID), m.core.Device.ID, "machine A", code, key} {
+			if strings.Contains(name+"\n"+string(b), secret) {
+				t.Errorf("%s contains %q", name, secret)
+			}
+		}
+	}
+	if contents == 0 || len(key) < 40 {
+		t.Errorf("%d contents apart, a key of %d letters", contents, len(key))
+	}
+}
+
+// fill makes a folder contain these files and no others.
+func fill(t testing.TB, folder string, files map[string][]byte) {
+	t.Helper()
+	for name := range objects(t, folder) {
+		if err := os.Remove(filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, b := range files {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// added returns the names of files that are in one of two lists only, in order.
+func added(before, after map[string][]byte, prefix string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] == nil && strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// hostility is what may happen to a vault, whoever did it. Its device A wrote file 1, which is known here, then 2 and 3 with a
+// long answer; C wrote file 1.
+type hostility struct {
+	name string
+	do   func(files map[string][]byte, a, contents, c []string)
+	// says is a part of what is reported; everything else arrives, unless fails.
+	says  string
+	fails bool
+}
+
+func flipped(b []byte, at int) []byte {
+	b = slices.Clone(b)
+	b[at] ^= 4
+	return b
+}
+
+var hostilities = []hostility{
+	{"nothing", func(map[string][]byte, []string, []string, []string) {}, "", false},
+	{"a bit of a log", func(f map[string][]byte, a, _, _ []string) { f[a[1]] = flipped(f[a[1]], 100) }, "file 2 of 3 is damaged", false},
+	{"a cut log", func(f map[string][]byte, a, _, _ []string) { f[a[1]] = f[a[1]][:len(f[a[1]])-1] }, "file 2 of 3 is damaged", false},
+	{"an empty file", func(f map[string][]byte, a, _, _ []string) { f[a[1]] = []byte{} }, "file 2 of 3 is damaged", false},
+	{"a missing file", func(f map[string][]byte, a, _, _ []string) { delete(f, a[1]) }, "file 2 of 3, or a document", false},
+	{"exchanged files", func(f map[string][]byte, a, _, _ []string) { f[a[1]], f[a[2]] = f[a[2]], f[a[1]] }, "file 2 of 3 is damaged", false},
+	{"a doubled file", func(f map[string][]byte, a, _, _ []string) { f[a[1]] = f[a[0]] }, "file 2 of 3 is damaged", false},
+	{"a file of another device", func(f map[string][]byte, a, _, c []string) { f[a[1]] = f[c[0]] }, "file 2 of 3 is damaged", false},
+	{"a missing content", func(f map[string][]byte, _, contents, _ []string) { delete(f, contents[0]) }, "or a document that it names, is missing", false},
+	{"a bit of a content", func(f map[string][]byte, _, contents, _ []string) {
+		f[contents[0]] = flipped(f[contents[0]], 99)
+	}, "is damaged", false},
+	{"a log that was emptied", func(f map[string][]byte, a, _, _ []string) {
+		for _, name := range a {
+			delete(f, name)
+		}
+	}, "had 1: it was emptied or set back", false},
+	{"copies of conflicts", func(f map[string][]byte, a, _, c []string) {
+		f[a[1]+".sync-conflict-20260101-000000-ABCDEFG"], f[a[1]+" (conflicted copy)"] = f[c[0]], []byte("x")
+		f["notes.txt"], f["log/readme"] = []byte("x"), []byte("x")
+	}, "", false},
+	{"an empty folder", func(f map[string][]byte, _, _, _ []string) { clear(f) }, "its vault.json is missing", true},
+	{"another vault", func(f map[string][]byte, _, _, _ []string) {
+		f["vault.json"] = []byte(strings.Replace(string(f["vault.json"]), `"id": "`, `"id": "0`, 1))
+	}, "has another vault than before", true},
+	{"no lock", func(f map[string][]byte, _, _, _ []string) { f["vault.json"] = []byte("{") }, "vault.json in", true},
+	{"a newer version", func(f map[string][]byte, _, _, _ []string) {
+		f["vault.json"] = []byte(strings.Replace(string(f["vault.json"]), `"version": 1`, `"version": 2`, 1))
+	}, "newer version", true},
+}
+
+// TestNothingIsConcludedFromAHostileVault: whatever is missing, old, changed or exchanged in a vault is named, and waits;
+// everything else arrives, no session disappears, and once the vault is as it was, nothing is missing.
+func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
+	writers, s := members(t, 2, true)
+	a, c := writers[0], writers[1]
+	a.sync()
+	first := objects(t, a.folder)
+	for _, words := range []string{"second", "third"} {
+		a.full(s.ActiveBranch, words, strings.Repeat("a long answer ", 10_000))
+		a.sync()
+	}
+	other, branch := c.session("of C")
+	c.full(branch.ID, "by C", "said by C")
+	c.sync()
+	files := objects(t, a.folder)
+	carry(t, c.folder, a.folder, nil)
+	all := objects(t, a.folder)
+	logs, contents, ofC := added(nil, files, "log/"), added(nil, all, "content/"), added(files, all, "log/")
+	if len(logs) != 3 || len(contents) == 0 || len(ofC) != 1 {
+		t.Fatalf("%d files, %d contents, %d of C", len(logs), len(contents), len(ofC))
+	}
+	for _, h := range hostilities {
+		t.Run(h.name, func(t *testing.T) {
+			b := (&device{fixture: newFixture(t), name: "B"}).join("")
+			b.ok(b.core.Write(b.ctx, "test", b.core.RenewDevice))
+			own, mine := b.session("of B")
+			b.full(mine.ID, "by B", "said by B")
+			fill(t, b.folder, first)
+			b.sync()
+			ofB := added(first, objects(t, b.folder), "")
+			now := maps.Clone(all)
+			for _, name := range ofB {
+				now[name] = objects(t, b.folder)[name]
+			}
+			damaged := maps.Clone(now)
+			h.do(damaged, logs, contents, ofC)
+			fill(t, b.folder, damaged)
+			out, err := b.vault.Sync(b.ctx)
+			said := []string{}
+			for _, p := range append(out.Problems, err) {
+				if p != nil {
+					said = append(said, chat.AsError(p).Message)
+				}
+			}
+			if text := strings.Join(said, " | "); len(said) > 1 || (h.says == "") != (text == "") || !strings.Contains(text, h.says) || (err != nil) != h.fails {
+				t.Errorf("%d problems: %s", len(said), text)
+			}
+			if !b.has(s.ID) || !b.has(own.ID) || b.has(other.ID) == h.fails {
+				t.Errorf("the session of A: %v, of B: %v, of C: %v", b.has(s.ID), b.has(own.ID), b.has(other.ID))
+			}
+			if checked, err := b.vault.Check(b.ctx); (h.says == "") != (len(checked.Problems) == 0 && err == nil) {
+				t.Errorf("check: %v, %v", checked.Problems, err)
+			}
+			fill(t, b.folder, now)
+			b.sync()
+			b.verifyClean()
+			if !maps.Equal(b.lanes(s.ID), a.lanes(s.ID)) || !b.has(other.ID) {
+				t.Errorf("afterwards %v, and A has %v", b.lanes(s.ID), a.lanes(s.ID))
+			}
+			b.ok(b.Store.Close())
+		})
+	}
+}
+
+// TestOwnFilesThatAreGone: a device whose files are missing sends nothing more there, reads on, and sends everything to another
+// vault.
+func TestOwnFilesThatAreGone(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.full(s.ActiveBranch, "more", "said")
+	a.sync()
+	a.full(s.ActiveBranch, "even more", "said")
+	a.sync()
+	files := objects(t, a.folder)
+	delete(files, added(nil, files, "log/")[0])
+	fill(t, a.folder, files)
+	b.ok(b.RenameSession(b.ctx, s.ID, "by B"))
+	b.sync()
+	carry(t, b.folder, a.folder, nil)
+	a.full(s.ActiveBranch, "later", "said later")
+	out, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if len(out.Problems) != 1 || out.SentFiles > 0 || out.ReceivedEvents == 0 || !strings.Contains(out.Problems[0].Error(), "is missing in the vault") {
+		t.Errorf("%+v", out)
+	}
+	code, lock := aVault()
+	for _, m := range all {
+		m.folder = t.TempDir()
+		fill(t, m.folder, map[string][]byte{"vault.json": []byte(strings.Replace(string(lock), `"id": "`, `"id": "1`, 1))})
+		_, err := m.vault.Connect(m.ctx, m.folder, code)
+		m.ok(err)
+	}
+	settle(t, all, s.ID)
+}
+
+// TestACopyThatWritesToo: two copies of the same data under one name are noticed, and neither overwrites the other's file.
+func TestACopyThatWritesToo(t *testing.T) {
+	all, s := members(t, 1, true)
+	a := all[0]
+	a.sync()
+	copied := newFixtureIn(t, t.TempDir())
+	copied.ok(copied.Store.Close())
+	a.reopen()
+	a.begin()
+	a.ok(a.Store.Close())
+	copied.ok(os.CopyFS(copied.dir+"/x", os.DirFS(a.dir)))
+	copied.dir += "/x"
+	copied.open()
+	a.open()
+	a.begin()
+	b := &member{device: &device{fixture: copied, name: "copy"}, folder: a.folder, place: a.place}
+	b.begin()
+	a.full(s.ActiveBranch, "in the original", "said")
+	a.sync()
+	before := objects(t, a.folder)
+	b.full(s.ActiveBranch, "in the copy", "said")
+	out, err := b.vault.Sync(b.ctx)
+	b.ok(err)
+	if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "A copy of this data") || out.SentFiles > 0 {
+		t.Errorf("%+v", out)
+	}
+	if !maps.EqualFunc(before, objects(t, a.folder), slices.Equal) {
+		t.Error("the vault changed")
+	}
+	b.ok(b.Store.Close())
+}
+
+// killed is a place and a store that stop working after a number of operations, before or after the last one took effect.
+type killed struct {
+	vault.Place
+	vault.Store
+	left  int
+	after bool
+}
+
+var errDied = chat.Errorf(chat.CodeInternal, "test", "killed")
+
+func (k *killed) step(do func() error) error {
+	if k.left--; k.left < 0 || k.left == 0 && !k.after {
+		return errDied
+	}
+	err := do()
+	if k.left == 0 {
+		return errDied
+	}
+	return err
+}
+
+func (k *killed) PutNew(ctx context.Context, name string, b []byte) error {
+	return k.step(func() error { return k.Place.PutNew(ctx, name, b) })
+}
+
+func (k *killed) PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error {
+	return k.step(func() error { return k.Store.PutVault(ctx, state, segments) })
+}
+
+func (k *killed) Receive(ctx context.Context, s chat.SessionID, p []bundle.Parcel) (out chat.Imported, err error) {
+	err = k.step(func() (err error) { out, err = k.Store.Receive(ctx, s, p); return err })
+	return out, err
+}
+
+// TestAnExchangeThatIsKilledContinues: killed before or after any write, in the vault or here, an exchange is continued by the
+// next one: nothing is lost, and nothing is sent twice.
+func TestAnExchangeThatIsKilledContinues(t *testing.T) {
+	points := 0
+	for n := 1; ; n++ {
+		ended := 0
+		for _, after := range []bool{false, true} {
+			all, s := members(t, 2, true)
+			a, b := all[0], all[1]
+			b.full(b.own(s.ActiveBranch, true), "by B", "said by B")
+			b.sync()
+			carry(t, b.folder, a.folder, nil)
+			for range 2 {
+				a.full(s.ActiveBranch, "by A", strings.Repeat("a long answer ", 10_000))
+			}
+			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
+			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(string) vault.Place { return k }})
+			if _, err := dying.Sync(a.ctx); err == nil {
+				ended++
+			}
+			a.reopen()
+			a.begin()
+			settle(t, all, s.ID)
+			events := 0
+			for _, m := range all {
+				checked, err := m.vault.Check(m.ctx)
+				m.ok(err)
+				events = checked.Events
+			}
+			there := 0
+			for _, n := range a.lanes(s.ID) {
+				there += n
+			}
+			if events != there {
+				t.Errorf("point %d, after %v: %d events in the vault, and %d here", n, after, events, there)
+			}
+			for _, m := range all {
+				m.ok(m.Store.Close())
+			}
+			if t.Failed() {
+				t.Fatalf("point %d, after %v", n, after)
+			}
+		}
+		points++
+		if ended == 2 {
+			break
+		}
+	}
+	if points < 6 {
+		t.Errorf("only %d points", points)
+	}
+}
+
+// TestAVaultIsSmall: a vault is less than one and a half times as large as the packed ledgers, and a turn adds one or two objects.
+func TestAVaultIsSmall(t *testing.T) {
+	d := &device{fixture: newFixture(t), name: "A"}
+	s, b := d.sessionWithRequests(testtier.Size(60, 1000))
+	m := d.join("")
+	began := time.Now()
+	m.sync()
+	all := time.Since(began)
+	stored := 0
+	before := objects(t, m.folder)
+	for _, content := range before {
+		stored += len(content)
+	}
+	rows, err := core.All[int](d.ctx, d.core, "test", `SELECT sum(length(payload) + length(hash) * 3) FROM events WHERE session_id = ?`, s.ID)
+	d.ok(err)
+	if stored*2 > rows[0]*3 {
+		t.Errorf("%d bytes in the vault, and %d of events", stored, rows[0])
+	}
+	d.full(b.ID, "one more", "said")
+	began = time.Now()
+	out := m.sync()
+	if n := len(objects(t, m.folder)) - len(before); out.SentFiles != 1 || n > 2 {
+		t.Errorf("%d objects for one turn, %+v", n, out)
+	}
+	t.Logf("%d bytes in the vault, %d of events here; all in %v, one turn in %v", stored, rows[0], all, time.Since(began))
+}

@@ -1,0 +1,106 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// Device is a device that writes to the vault.
+type Device struct {
+	Name    string `json:"name"`
+	Log     string `json:"log"` // its name in the vault
+	This    bool   `json:"this"`
+	Files   int64  `json:"files"` // in the vault
+	Known   int64  `json:"known"` // of these, applied here completely; of this device: written
+	Bytes   int64  `json:"bytes"`
+	Written string `json:"written"` // when the last file came to the folder; empty: there is none
+}
+
+// Status is what is known of the vault without reading its files.
+type Status struct {
+	Folder  string
+	Devices []Device
+	Unsent  bool // there may be something to send
+	Running int  // sessions that are sent when their answers are complete
+}
+
+// Status lists the vault.
+func (v *Vault) Status(ctx context.Context) (Status, error) {
+	v.busy.Lock()
+	defer v.busy.Unlock()
+	x, err := v.open(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	unsent, err := v.Store.Unsent(ctx, 0)
+	return Status{Folder: x.state.Folder, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
+}
+
+// devices describes the logs, this device's first, then by name.
+func (x *exchange) devices() []Device {
+	var out []Device
+	for device, files := range x.logs {
+		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number}
+		for _, o := range files {
+			d.Bytes += o.Size
+			d.Written = max(d.Written, chat.FormatTime(o.Changed))
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b Device) int {
+		if a.This != b.This {
+			if a.This {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Log, b.Log))
+	})
+	return out
+}
+
+// Checked is the result of Check.
+type Checked struct {
+	Devices  int
+	Files    int
+	Events   int
+	Bytes    int64 // of the logs
+	Problems []error
+}
+
+// Check reads back everything in the vault, this device's files too, and changes nothing.
+func (v *Vault) Check(ctx context.Context) (Checked, error) {
+	v.busy.Lock()
+	defer v.busy.Unlock()
+	x, err := v.open(ctx)
+	if err != nil {
+		return Checked{}, err
+	}
+	out := Checked{}
+	for _, d := range x.devices() {
+		out.Devices++
+		out.Bytes += d.Bytes
+		last := max(x.last(d.Log), d.Known)
+		for at := (position{Sum: make([]byte, sha256.Size)}); at.Number < last; {
+			f, err := x.follow(d.Log, at)
+			if ctx.Err() != nil {
+				return out, chat.WrapError(chat.CodeCancelled, opSync, ctx.Err(), "The check was stopped.")
+			}
+			if err != nil { // what follows cannot be checked without it
+				x.named(d.Log, at.Number+1, last, err)
+				break
+			}
+			out.Files++
+			for _, s := range f.segments {
+				out.Events += len(s.Parcels)
+			}
+			at = position{f.Number, f.sum()}
+		}
+	}
+	out.Problems = x.report.Problems
+	return out, nil
+}

@@ -1,0 +1,145 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/internal/faultfs"
+)
+
+// Place is where a vault is. Its objects are written once and never changed. Names have the form a/b/c.
+type Place interface {
+	// PutNew stores an object completely or not at all, durably; ErrExists if there is one of this name.
+	PutNew(ctx context.Context, name string, content []byte) error
+	// Get returns an object; ErrMissing if there is none of this name.
+	Get(ctx context.Context, name string) ([]byte, error)
+	// List returns the objects whose names begin with a prefix that ends with a slash, or all; others may be among them.
+	List(ctx context.Context, prefix string) ([]Object, error)
+}
+
+// Object is an entry of a list.
+type Object struct {
+	Name    string
+	Size    int64
+	Changed time.Time
+}
+
+var (
+	ErrExists  = errors.New("it exists already")
+	ErrMissing = errors.New("it does not exist")
+)
+
+// maxObject limits an object, in bytes: the largest document, and a little more.
+const maxObject = 640 << 20
+
+// Folder is a Place: a folder that another program may copy elsewhere, such as Syncthing, Dropbox or a network drive.
+type Folder string
+
+func (f Folder) path(name string) string { return filepath.Join(string(f), filepath.FromSlash(name)) }
+
+// PutNew implements Place.
+func (f Folder) PutNew(_ context.Context, name string, content []byte) (err error) {
+	path := f.path(name)
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(string(f)); err != nil { // a drive that is not there is not replaced by a new folder
+		return err
+	}
+	if _, missing := os.Stat(dir); missing != nil {
+		if err := faultfs.MkdirAll(faultfs.Export, dir, 0o700); err != nil {
+			return err
+		}
+		for up := dir; up != string(f) && up != filepath.Dir(up); up = filepath.Dir(up) {
+			if err := faultfs.SyncDir(faultfs.Export, filepath.Dir(up)); err != nil {
+				return err
+			}
+		}
+	}
+	temp, err := faultfs.CreateTemp(faultfs.Export, dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = faultfs.Remove(faultfs.Export, temp.Name()) }()
+	_, err = temp.Write(content)
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if err := place(temp.Name(), path); err != nil {
+		return err
+	}
+	return faultfs.SyncDir(faultfs.Export, dir)
+}
+
+// place gives a complete file its name, if that is free. Where a second name is not possible, as on USB sticks, the name
+// is looked up before.
+func place(temp, path string) error {
+	err := os.Link(temp, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return existing(err)
+	}
+	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return existing(errors.Join(err, fs.ErrExist))
+	}
+	return faultfs.Rename(faultfs.Export, temp, path)
+}
+
+func existing(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return ErrExists
+	}
+	return err
+}
+
+// Get implements Place.
+func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
+	file, err := os.Open(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrMissing
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is not a file"))
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxObject+1))
+	if err == nil && len(content) > maxObject {
+		err = errors.New("it is too large")
+	}
+	return content, err
+}
+
+// List implements Place.
+func (f Folder) List(ctx context.Context, prefix string) ([]Object, error) {
+	if _, err := os.Stat(string(f)); err != nil {
+		return nil, err
+	}
+	var out []Object
+	err := filepath.WalkDir(f.path(prefix), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile, or nothing of this prefix
+			return nil
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		rel, err := filepath.Rel(string(f), path)
+		if err == nil && !strings.HasPrefix(d.Name(), ".") {
+			out = append(out, Object{Name: filepath.ToSlash(rel), Size: info.Size(), Changed: info.ModTime()})
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,390 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+const (
+	// fileSize is the size of a file of a log, in bytes before compression, from which on the next one is begun.
+	fileSize = 4 << 20
+	// batchSize is how much of a log is read before it is merged, in bytes.
+	batchSize = 16 << 20
+)
+
+// Report is what an exchange did.
+type Report struct {
+	SentFiles      int
+	SentEvents     int
+	SentBytes      int // as stored in the vault
+	ReceivedFiles  int
+	ReceivedEvents int
+	ReceivedTurns  int
+	Sessions       []chat.SessionID // got events
+	Running        []chat.SessionID // are sent when their answers are complete
+	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
+	Problems       []error          // each says what waits; everything else went on
+}
+
+// Sync reads what the other devices wrote, and writes what the vault lacks. It may be interrupted at any point, and
+// continues there. An error means that nothing more could be done; problems are in the report.
+func (v *Vault) Sync(ctx context.Context) (Report, error) {
+	v.busy.Lock()
+	defer v.busy.Unlock()
+	x, err := v.open(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	if err = x.introduce(); err == nil {
+		err = x.receiveAll()
+	}
+	if err == nil {
+		err = x.send()
+	}
+	if len(x.report.Sessions) > 0 && v.Changed != nil {
+		v.Changed()
+	}
+	slices.Sort(x.report.Sessions)
+	x.report.Sessions = slices.Compact(x.report.Sessions)
+	if err != nil {
+		err = placeError(opSync, x.state.Folder, err)
+	}
+	return x.report, err
+}
+
+func (x *exchange) problem(err *chat.Error) { x.report.Problems = append(x.report.Problems, err) }
+
+// others are the devices with logs that are not this one's.
+func (x *exchange) others() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(x.logs)), func(device string) bool { return device == x.own })
+}
+
+// last returns the highest number of a file that is there.
+func (x *exchange) last(device string) (n int64) {
+	for number := range x.logs[device] {
+		n = max(n, number)
+	}
+	return n
+}
+
+// receiveAll reads all logs, until none brings anything: one may wait for what another brings.
+func (x *exchange) receiveAll() error {
+	for {
+		before := x.report.ReceivedEvents
+		x.report.Problems, x.report.DeletedHere = nil, 0
+		for _, device := range x.others() {
+			if err := x.receive(device); err != nil {
+				return err
+			}
+		}
+		if x.report.ReceivedEvents == before {
+			return nil
+		}
+	}
+}
+
+// at returns how far a log is known.
+func (x *exchange) at(device string) position {
+	if p, ok := x.state.Logs[device]; ok {
+		return p
+	}
+	return position{Sum: make([]byte, sha256.Size)}
+}
+
+// receive reads a log from where it was not applied completely.
+func (x *exchange) receive(device string) error {
+	at, last := x.at(device), x.last(device)
+	if last < at.Number {
+		x.problem(chat.Errorf(chat.CodeCorrupt, opSync, "%s: the vault has %d files of this device, and had %d: it was emptied or set back. Nothing was deleted here; what this device writes waits.",
+			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
+		return nil
+	}
+	waiting := 0 // parts of sessions
+	for next, stop := at, false; !stop && next.Number < last; {
+		var batch []file
+		for size := 0; size < batchSize && next.Number < last; {
+			f, err := x.follow(device, next)
+			if err != nil {
+				if stop = x.named(device, next.Number+1, last, err); !stop {
+					return err
+				}
+				break
+			}
+			batch = append(batch, f)
+			size += f.size
+			next = position{f.Number, f.sum()}
+		}
+		if err := x.put(x.ctx, x.state, x.existing(batch)); err != nil {
+			return err
+		}
+		waits, err := x.apply(device, batch)
+		if err != nil {
+			return err
+		}
+		for i, f := range batch {
+			if waits[i] > 0 {
+				waiting += waits[i]
+			} else if waiting == 0 {
+				x.state.Logs[device] = position{f.Number, f.sum()}
+				x.report.ReceivedFiles++
+			}
+		}
+		if err := x.put(x.ctx, x.state, nil); err != nil {
+			return err
+		}
+	}
+	if waiting > 0 {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
+	}
+	return nil
+}
+
+// errExchanged means that a file does not follow from the one before.
+var errExchanged = errors.New("it does not follow from the file before it")
+
+// follow reads the file after a position.
+func (x *exchange) follow(device string, at position) (file, error) {
+	f, err := x.box.read(x.ctx, device, at.Number+1)
+	if err == nil && !bytes.Equal(f.Before, at.Sum) {
+		err = errExchanged
+	}
+	return f, err
+}
+
+// named reports a file that cannot be read as a problem; false: the error is one of the place or of this device, and affects all.
+func (x *exchange) named(device string, number, last int64, err error) bool {
+	const hint = "wait until the folder is synchronized completely, or take the file from another copy of the folder"
+	switch {
+	case x.ctx.Err() != nil:
+		return false
+	case errors.Is(err, ErrMissing):
+		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
+			x.names[device], number, last).WithHint(hint))
+	case errors.Is(err, errNewer):
+		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
+			x.names[device], number).WithHint("update the program on this computer"))
+	default:
+		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: file %d of %d is damaged, or is not the one that belongs there (%v). What this device wrote from there on waits; nothing else is affected.",
+			x.names[device], number, last, err).WithHint(hint))
+	}
+	return true
+}
+
+// existing returns the segments of files without those of sessions that were deleted here, of which nothing is remembered.
+func (x *exchange) existing(batch []file) []bundle.Segment {
+	var out []bundle.Segment
+	for _, f := range batch {
+		for _, s := range f.segments {
+			if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err == nil && !deleted {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// apply merges the segments of some files, session by session, as far as what they follow is here. waits counts for each
+// file the segments that are not here afterwards.
+func (x *exchange) apply(device string, batch []file) (waits []int, err error) {
+	type part struct {
+		file int
+		bundle.Segment
+	}
+	parts := map[chat.SessionID][]part{}
+	var order []chat.SessionID
+	for i, f := range batch {
+		for _, s := range f.segments {
+			if parts[s.Session] == nil {
+				order = append(order, s.Session)
+			}
+			parts[s.Session] = append(parts[s.Session], part{i, s})
+		}
+	}
+	waits = make([]int, len(batch))
+	for _, session := range order {
+		deleted, err := x.Store.DeletedHere(x.ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		if deleted {
+			x.report.DeletedHere += len(parts[session])
+			continue
+		}
+		have, err := x.Store.Lanes(x.ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		var parcels []bundle.Parcel
+		fits, events := 0, 0
+		for _, p := range parts[session] {
+			if !covers(have, p.Knew) {
+				break
+			}
+			fits++
+			for _, parcel := range p.Parcels {
+				if e := parcel.Event; e.Number() > have[e.Lane] {
+					have[e.Lane] = e.Number()
+					events++
+				}
+			}
+			parcels = append(parcels, p.Parcels...)
+		}
+		if err := x.merge(device, session, parcels, events); err != nil {
+			if !x.ofSession(device, session, err) {
+				return nil, err
+			}
+			fits = 0
+		}
+		for _, p := range parts[session][fits:] {
+			waits[p.file]++
+		}
+	}
+	return waits, nil
+}
+
+// merge adds events to a session, and counts them.
+func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle.Parcel, events int) error {
+	if len(parcels) == 0 {
+		return nil
+	}
+	out, err := x.Store.Receive(x.ctx, session, parcels)
+	if err == nil && events > 0 {
+		x.report.ReceivedEvents += events
+		x.report.ReceivedTurns += out.Turns
+		x.report.Sessions = append(x.report.Sessions, session)
+	}
+	return err
+}
+
+// ofSession reports an error about a session as a problem; false: it affects all.
+func (x *exchange) ofSession(device string, session chat.SessionID, err error) bool {
+	switch chat.CodeOf(err) {
+	case chat.CodeCorrupt, chat.CodeInvalid, chat.CodeConflict, chat.CodeNotFound, chat.CodeNewer:
+	default:
+		return false
+	}
+	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.names[device], session, err))
+	return true
+}
+
+// covers reports whether all that a device knew is here.
+func covers(have, knew map[string]int64) bool {
+	for lane, number := range knew {
+		if have[lane] < number {
+			return false
+		}
+	}
+	return true
+}
+
+// send writes what the vault lacks to the log of this device.
+func (x *exchange) send() error {
+	ready, err := x.resume()
+	if err != nil || !ready {
+		return err
+	}
+	for {
+		unsent, err := x.Store.Unsent(x.ctx, fileSize)
+		if err != nil {
+			return err
+		}
+		if x.report.Running = unsent.Running; !unsent.More {
+			x.unreadable(unsent.Faults)
+		}
+		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 })
+		if len(segments) > 0 {
+			done, err := x.write(segments)
+			if err != nil || !done {
+				return err
+			}
+		}
+		if err := x.put(x.ctx, x.state, unsent.Segments); err != nil || !unsent.More {
+			return err
+		}
+	}
+}
+
+// unreadable reports sessions that cannot be read.
+func (x *exchange) unreadable(faults map[chat.SessionID]error) {
+	for _, session := range slices.Sorted(maps.Keys(faults)) {
+		err := faults[session]
+		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "Session %s is damaged here, so it was not sent: %v", session, err).
+			WithHint("contextinfinity verify says what is damaged"))
+	}
+}
+
+// write adds a file to the log of this device.
+func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
+	id, _ := x.Store.ThisDevice()
+	at := x.at(x.own)
+	f := file{segments: segments, fileHead: fileHead{
+		Version: formatVersion, Device: id, Number: at.Number + 1, Before: at.Sum, Written: chat.FormatTime(x.Now()),
+	}}
+	size, err := x.box.write(x.ctx, f)
+	if errors.Is(err, ErrExists) {
+		x.copied()
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x.state.Logs[x.own] = position{f.Number, f.sum()}
+	x.report.SentFiles++
+	x.report.SentBytes += size
+	for _, s := range segments {
+		x.report.SentEvents += len(s.Parcels)
+	}
+	return true, nil
+}
+
+// copied reports that another data directory writes the log of this device.
+func (x *exchange) copied() {
+	x.problem(chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name, so nothing was sent from here. What others wrote was taken.").
+		WithHint("use only one of the copies, or restore a backup here: restored data gets a name of its own"))
+}
+
+// resume takes up a log whose last files were written by an exchange that was interrupted before it could remember them.
+// ready: it is complete up to its end.
+func (x *exchange) resume() (ready bool, err error) {
+	at := x.at(x.own)
+	for n := int64(1); n <= at.Number; n++ {
+		if _, ok := x.logs[x.own][n]; !ok {
+			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
+				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault FOLDER --passphrase-file FILE sends everything there"))
+			return false, nil
+		}
+	}
+	for last := x.last(x.own); at.Number < last; at = x.at(x.own) {
+		f, err := x.follow(x.own, at)
+		if err != nil {
+			if !x.named(x.own, at.Number+1, last, err) {
+				return false, err
+			}
+			return false, nil
+		}
+		for _, s := range f.segments {
+			lacking, err := x.Store.Lacking(x.ctx, s.Session, s.Parcels)
+			deleted, err2 := x.Store.DeletedHere(x.ctx, s.Session)
+			if x.ctx.Err() != nil {
+				return false, x.ctx.Err()
+			}
+			if (err != nil || lacking > 0) && (err2 != nil || !deleted) {
+				x.copied()
+				return false, nil
+			}
+		}
+		x.state.Logs[x.own] = position{f.Number, f.sum()}
+		if err := x.put(x.ctx, x.state, x.existing([]file{f})); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,320 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// Store is the data directory of this device.
+type Store interface {
+	// ThisDevice returns the id of this device, and its name for people.
+	ThisDevice() (id, name string)
+	// VaultState returns the state that NewVault or PutVault stored; nil: none.
+	VaultState(ctx context.Context) ([]byte, error)
+	// NewVault stores a state, and that the vault has nothing.
+	NewVault(ctx context.Context, state []byte) error
+	// PutVault stores the state, and that the vault has these segments.
+	PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error
+	// Unsent returns about limit bytes of what the vault lacks.
+	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
+	// Lanes returns the number of the last event of each lane of a session.
+	Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error)
+	// Lacking returns how many of these events do not exist here.
+	Lacking(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (int, error)
+	// Receive merges events into a session, all or none.
+	Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error)
+	// DeletedHere reports whether a session was permanently deleted in this data directory.
+	DeletedHere(ctx context.Context, session chat.SessionID) (bool, error)
+}
+
+// Deps are what a Vault needs.
+type Deps struct {
+	Store   Store
+	Now     clock.Clock
+	Place   func(folder string) Place
+	Changed func() // sessions came
+}
+
+// Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
+type Vault struct {
+	Deps
+	busy sync.Mutex
+}
+
+// New returns the vault of a data directory, which may have none yet.
+func New(d Deps) *Vault { return &Vault{Deps: d} }
+
+// state is what this device remembers of its vault. The key is in the database because that is sealed if anything is.
+type state struct {
+	Folder string              `json:"folder"`
+	ID     string              `json:"id"`
+	Key    []byte              `json:"key"`
+	Logs   map[string]position `json:"logs"` // by names of devices: what is known of their logs
+}
+
+// position is how far a log was written or read.
+type position struct {
+	Number int64  `json:"number"`
+	Sum    []byte `json:"sum"` // of the file of this number
+}
+
+// lockFile is vault.json, the only object that is not sealed.
+type lockFile struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"` // random
+	Lock    seal.Lock `json:"lock"`
+}
+
+const (
+	opConnect = "vault.connect"
+	opSync    = "vault.sync"
+)
+
+// Connected is the result of Connect.
+type Connected struct {
+	Created bool
+	Code    string // the recovery code of a vault that was created
+}
+
+// Connect chooses the folder of the vault. Without a vault there, one is created. secret is its passphrase or its
+// recovery code.
+func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connected, err error) {
+	v.busy.Lock()
+	defer v.busy.Unlock()
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return out, chat.WrapError(chat.CodeNotFound, opConnect, err, "There is no folder %s; nothing was changed.", folder).
+			WithHint("create it first, or connect the drive")
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return out, chat.WrapError(chat.CodeInvalid, opConnect, err, "The path cannot be used.")
+	}
+	place := v.Place(folder)
+	raw, err := place.Get(ctx, lockName)
+	if errors.Is(err, ErrMissing) {
+		out.Created = true
+		out.Code, err = create(ctx, place, secret)
+		if err == nil || errors.Is(err, ErrExists) { // another device was faster
+			raw, err = place.Get(ctx, lockName)
+		}
+	}
+	if err != nil {
+		return out, placeError(opConnect, folder, err)
+	}
+	lock, err := readLock(folder, raw)
+	if err != nil {
+		return out, err
+	}
+	key, err := lock.Lock.Open(secret)
+	if errors.Is(err, seal.ErrPassphrase) {
+		return out, chat.WrapError(chat.CodeSealed, opConnect, err, "The passphrase does not open the vault; nothing was changed.")
+	}
+	if err != nil {
+		return out, damagedLock(folder, err)
+	}
+	s, err := v.state(ctx)
+	switch {
+	case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
+		return out, err
+	case err == nil && s.ID == lock.ID: // the same one, perhaps elsewhere
+		s.Folder = folder
+		return out, v.put(ctx, s, nil)
+	}
+	text, err := chat.MarshalJSON(state{Folder: folder, ID: lock.ID, Key: key[:], Logs: map[string]position{}})
+	if err == nil {
+		err = v.Store.NewVault(ctx, text)
+	}
+	return out, err
+}
+
+// create stores a new vault.json.
+func create(ctx context.Context, place Place, secret string) (code string, err error) {
+	objects, err := place.List(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, o := range objects {
+		if ours.MatchString(o.Name) {
+			return "", errNoLock
+		}
+	}
+	key := seal.NewKey()
+	code = seal.NewCode()
+	l := lockFile{Version: formatVersion, ID: seal.NewKey().Name("vault")}
+	if l.Lock, err = seal.NewLock(key, secret, code); err != nil {
+		return "", err
+	}
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err == nil {
+		err = place.PutNew(ctx, lockName, append(text, '\n'))
+	}
+	return code, err
+}
+
+// errNoLock means that a folder has parts of a vault without its vault.json.
+var errNoLock = errors.New("it has parts of a vault, and no vault.json")
+
+// ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
+var ours = regexp.MustCompile(`^(?:devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8}))$`)
+
+// numberOf returns the place of a file in a log.
+func numberOf(name string) (device string, number int64, ok bool) {
+	m := ours.FindStringSubmatch(name)
+	if m == nil || m[1] == "" {
+		return "", 0, false
+	}
+	number, err := strconv.ParseInt(m[2], 10, 64)
+	return m[1], number, err == nil && number > 0
+}
+
+func readLock(folder string, raw []byte) (lockFile, error) {
+	var l lockFile
+	err := json.Unmarshal(raw, &l)
+	switch {
+	case err == nil && l.Version > formatVersion:
+		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", folder).
+			WithHint("update the program on this computer")
+	case err != nil || l.ID == "" || !l.Lock.Valid():
+		return l, damagedLock(folder, err)
+	}
+	return l, nil
+}
+
+func damagedLock(folder string, err error) error {
+	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", folder).
+		WithHint("take it from another copy of the folder; it never changes")
+}
+
+// placeError is the error of a place, for people.
+func placeError(op, folder string, err error) error {
+	if errors.Is(err, errNoLock) {
+		return chat.WrapError(chat.CodeNotFound, op, err, "%s has parts of a vault, but no vault.json; nothing was changed.", folder).
+			WithHint("wait until the folder is synchronized completely, or choose an empty folder")
+	}
+	if e := new(chat.Error); errors.As(err, &e) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The vault in %s cannot be reached; nothing is lost, and the next exchange continues.", folder).
+		WithHint("connect the drive, or look at its free space and permissions")
+}
+
+// state returns what is remembered; CodeNotFound if there is no vault.
+func (v *Vault) state(ctx context.Context) (s state, err error) {
+	raw, err := v.Store.VaultState(ctx)
+	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
+		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
+			WithHint("contextinfinity sync --vault FOLDER --passphrase-file FILE")
+	}
+	return s, err
+}
+
+func (v *Vault) put(ctx context.Context, s state, segments []bundle.Segment) error {
+	text, err := chat.MarshalJSON(s)
+	if err == nil {
+		err = v.Store.PutVault(ctx, text, segments)
+	}
+	return err
+}
+
+// exchange is one use of the vault.
+type exchange struct {
+	*Vault
+	ctx    context.Context
+	box    box
+	state  state
+	own    string                      // the name of this device
+	logs   map[string]map[int64]Object // the files that are there, by device
+	names  map[string]string           // of devices, for people
+	report Report
+}
+
+// open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
+// empty folder or from another vault.
+func (v *Vault) open(ctx context.Context) (*exchange, error) {
+	s, err := v.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	place := v.Place(s.Folder)
+	raw, err := place.Get(ctx, lockName)
+	if errors.Is(err, ErrMissing) {
+		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Folder).
+			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault FOLDER begins another one")
+	}
+	if err != nil {
+		return nil, placeError(opSync, s.Folder, err)
+	}
+	lock, err := readLock(s.Folder, raw)
+	if err != nil {
+		return nil, err
+	}
+	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
+	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
+		return nil, chat.Errorf(chat.CodeConflict, opSync, "The folder %s has another vault than before. Nothing was changed here or there.", s.Folder).
+			WithHint("put the vault back, or use the other one: contextinfinity sync --vault FOLDER --passphrase-file FILE")
+	}
+	objects, err := place.List(ctx, "")
+	if err != nil {
+		return nil, placeError(opSync, s.Folder, err)
+	}
+	id, name := v.Store.ThisDevice()
+	x.own = x.box.deviceName(id)
+	for _, o := range objects {
+		if device, number, ok := numberOf(o.Name); ok {
+			if x.logs[device] == nil {
+				x.logs[device] = map[int64]Object{}
+			}
+			x.logs[device][number] = o
+		}
+	}
+	for device := range s.Logs {
+		if x.logs[device] == nil { // its files are gone
+			x.logs[device] = map[int64]Object{}
+		}
+	}
+	for device := range x.logs {
+		x.names[device] = x.nameOf(device)
+	}
+	if name != "" { // it is not read with the data open for reading only
+		x.names[x.own] = name
+	}
+	return x, nil
+}
+
+// deviceFile says what a device is called.
+type deviceFile struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+}
+
+// nameOf returns what a device is called; a part of its name in the vault if that is not known.
+func (x *exchange) nameOf(device string) string {
+	var d deviceFile
+	raw, err := x.box.get(x.ctx, devicesDir+device)
+	if err != nil || json.Unmarshal(raw, &d) != nil || d.Name == "" {
+		return device[:8]
+	}
+	return d.Name
+}
+
+// introduce stores what this device is called.
+func (x *exchange) introduce() error {
+	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.names[x.own]})
+	if err == nil {
+		_, err = x.box.put(x.ctx, devicesDir+x.own, raw)
+	}
+	if errors.Is(err, ErrExists) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+type synced struct {
+	Created  bool
+	Code     string `json:"recovery_code"`
+	Sent     struct{ Files, Events, Bytes int }
+	Received struct {
+		Turns    int
+		Sessions []string
+	}
+	Problems []struct{ Message string }
+}
+
+// Two machines talk, together and without each other, and exchange through a folder: each then has the same sessions, finds
+// what both said, and verify finds nothing. The folder tells nothing; without its files nothing is lost.
+func TestTwoMachinesThroughAFolder(t *testing.T) {
+	t.Parallel()
+	bin := harness.Shipped(t)
+	one, two := harness.NewHome(t, bin, ""), harness.NewHome(t, bin, "")
+	homes := []*harness.Home{one, two}
+	folder := t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret.txt")
+	harness.WriteFile(t, secret, []byte("correct horse battery staple\n"))
+	sync := func(h *harness.Home, args ...string) (out synced) {
+		h.OK(append([]string{"sync", "--json"}, args...)...).Document(&out)
+		return out
+	}
+	say := func(h *harness.Home, session, word string) {
+		h.OK("send", "--session", session, "--model", "recall", "--wait", "indexed", "say something about "+word)
+	}
+	session := one.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "the first question about the canary garden").Sent().SessionID
+	first := sync(one, "--vault", folder, "--passphrase-file", secret)
+	if !first.Created || len(first.Code) < 32 || first.Sent.Events == 0 {
+		t.Fatalf("%+v", first)
+	}
+	wrong := filepath.Join(t.TempDir(), "wrong.txt")
+	harness.WriteFile(t, wrong, []byte("another\n"))
+	if r := two.Run("sync", "--vault", folder, "--passphrase-file", wrong); r.Code == 0 || !strings.Contains(r.Stderr, "does not open the vault") {
+		t.Errorf("another passphrase: %d, %s", r.Code, r.Stderr)
+	}
+	code := filepath.Join(t.TempDir(), "code.txt")
+	harness.WriteFile(t, code, []byte(first.Code+"\n"))
+	if got := sync(two, "--vault", folder, "--passphrase-file", code); got.Created || got.Received.Turns != 1 {
+		t.Fatalf("%+v", got)
+	}
+	words := []string{"zebraone", "zebratwo", "alone"}
+	say(one, session, words[0]) // neither knows of the other's
+	say(two, session, words[1])
+	own := two.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "a session of my own, alone").Sent().SessionID
+	for range 2 {
+		for _, h := range homes {
+			sync(h)
+		}
+	}
+	for i, h := range homes {
+		if got := sync(h); got.Sent.Events+got.Received.Turns+len(got.Problems) > 0 {
+			t.Errorf("machine %d still has something: %+v", i+1, got)
+		}
+		var list struct {
+			Sessions []struct {
+				ID string `json:"session_id"`
+			}
+		}
+		h.OK("sessions", "--json").Document(&list)
+		if len(list.Sessions) != 2 {
+			t.Errorf("machine %d has %+v", i+1, list)
+		}
+		for _, word := range words {
+			if got := h.OK("search", word).Stdout; !strings.Contains(got, word) {
+				t.Errorf("machine %d does not find %q: %s", i+1, word, got)
+			}
+		}
+		var devices struct{ Devices []struct{ Files, Known int } }
+		h.OK("sync", "status", "--json").Document(&devices)
+		if len(devices.Devices) != 2 || devices.Devices[0].Known == 0 || devices.Devices[1].Known != devices.Devices[1].Files {
+			t.Errorf("machine %d: %+v", i+1, devices)
+		}
+		h.OK("sync", "--check")
+		h.Clean()
+	}
+	held := t.TempDir()
+	if err := os.CopyFS(held, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"log", "content", "devices", "vault.json"} {
+		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := two.Run("sync"); r.Code == 0 || !strings.Contains(r.Stderr, "vault.json is missing") {
+		t.Errorf("an empty folder: %d, %s", r.Code, r.Stderr)
+	}
+	two.OK("show", own)
+	if err := os.CopyFS(folder, os.DirFS(held)); err != nil {
+		t.Fatal(err)
+	}
+	sync(two)
+}
