@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -20,19 +18,13 @@ var hashed = []string{
 // last row numbers, because verify reports one that is too low.
 var notCompared = []string{"units_fts_data", "units_fts_idx", "sqlite_sequence"}
 
-// dump returns everything in a database, read without the program's code: its schema, the rows of its tables, and the
-// words of its text index.
-func dump(ctx context.Context, path string) (string, error) {
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".dump-")
+// dump returns everything in a database of a home, read without the program's code: its schema, the rows of its tables,
+// and the words of its text index.
+func (h *home) dump(ctx context.Context, path string) (string, error) {
+	copied, remove, err := h.plain(ctx, path) // opening a database checkpoints its log
+	defer remove()
 	if err != nil {
 		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	copied := filepath.Join(dir, "copy.db") // opening a database checkpoints its log
-	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(path+suffix, copied+suffix); err != nil && (suffix == "" || !os.IsNotExist(err)) {
-			return "", err
-		}
 	}
 	db, err := sql.Open("sqlite", copied)
 	if err != nil {

@@ -270,9 +270,9 @@ func readConfig(ctx context.Context, h *home) (string, error) {
 	return strings.ReplaceAll(out, h.Dir, ""), nil
 }
 
-func readDatabase(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }
+func readDatabase(ctx context.Context, h *home) (string, error) { return h.dump(ctx, h.database()) }
 
-func readBackup(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
+func readBackup(ctx context.Context, h *home) (string, error) { return h.dump(ctx, h.backup()) }
 
 // readAll returns what show prints for each session, and everything in the database.
 func (s *sample) readAll(ctx context.Context, h *home) (string, error) {
@@ -284,6 +284,6 @@ func (s *sample) readAll(ctx context.Context, h *home) (string, error) {
 		}
 		out = append(out, shown)
 	}
-	rows, err := dump(ctx, h.database())
+	rows, err := h.dump(ctx, h.database())
 	return strings.Join(append(out, rows), "\n"), err
 }

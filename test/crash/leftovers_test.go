@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -79,12 +78,12 @@ func TestNoTextIsLeftAfterAKillAndADeletion(t *testing.T) {
 				h := prepared(t)
 				action.run(h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=" + spec))
 				h.OK("reconcile")
-				if len(containing(t, h.Dir)) == 0 && action.name != "an import" {
+				if len(harness.FilesWith(t, h.Dir, deletedWord)) == 0 && action.name != "an import" {
 					t.Fatal("the word is nowhere: this test would find nothing")
 				}
 				named := deleteEverything(t, h)
 				inventoried(t, configuredDir(t, h))
-				for _, path := range containing(t, h.Dir) {
+				for _, path := range harness.FilesWith(t, h.Dir, deletedWord) {
 					if !isNamed(path, named) && !strings.HasPrefix(path, filepath.Join(h.Dir, "exported", "file.md")) {
 						t.Errorf("%s contains deleted text, and the receipts name only %q", path, named)
 					}
@@ -152,24 +151,4 @@ func isNamed(path string, named []string) bool {
 		}
 	}
 	return false
-}
-
-// containing returns the files below a folder that contain the deleted word, as it is or as SQLite's and JSON's bytes.
-func containing(t *testing.T, dir string) []string {
-	t.Helper()
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if bytes.Contains(bytes.ToLower(text), []byte(deletedWord)) {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }

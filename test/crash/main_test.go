@@ -57,9 +57,12 @@ func newSetup(t *testing.T, everydaySeed uint64) *setup {
 	return r
 }
 
-// restarts is the number of kill -9 restarts of a part.
+// restarts is the number of kill -9 restarts of a part. The everyday form of the second run, on sealed data, is short.
 func restarts(t *testing.T, everyday int) int {
 	t.Helper()
+	if harness.OnSealed() {
+		everyday /= 4
+	}
 	return testtier.Size(everyday, number(t, "RESTARTS", 1000))
 }
 

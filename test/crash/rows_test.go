@@ -48,20 +48,12 @@ const failedTwice = `SELECT e.type || ' ' || e.entity_id FROM events e LEFT JOIN
 // rows checks the tables on a copy of the files, because opening a database recovers it. thorough adds SQLite's
 // integrity check.
 func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
-	dir, err := os.MkdirTemp(h.Dir, "look-")
-	if err != nil {
+	copied, remove, err := h.plain(ctx, h.database())
+	defer remove()
+	if os.IsNotExist(err) {
+		return nil // the program died before it created the database
+	} else if err != nil {
 		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	copied := filepath.Join(dir, "copy.db")
-	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(h.database()+suffix, copied+suffix); err != nil {
-			if os.IsNotExist(err) && suffix == "" {
-				return nil // the program died before it created the database
-			} else if !os.IsNotExist(err) {
-				return err
-			}
-		}
 	}
 	db, err := sql.Open("sqlite", copied)
 	if err != nil {
@@ -84,6 +76,26 @@ func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
 		o.none(ctx, db, "foreign keys", `SELECT "table" || ' ' || rowid FROM pragma_foreign_key_check`)
 	}
 	return o.facts(ctx, db)
+}
+
+// plain returns a plain copy of a database with its log, and how to remove it. The program unseals what is sealed, and
+// for that checks every page.
+func (h *home) plain(ctx context.Context, path string) (copied string, remove func(), err error) {
+	dir, err := os.MkdirTemp(h.Dir, ".look-")
+	if err != nil {
+		return "", func() {}, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	copied = filepath.Join(dir, filepath.Base(h.database()))
+	for _, suffix := range []string{"", "-wal"} {
+		if err := copyFile(path+suffix, copied+suffix); err != nil && (suffix == "" || !os.IsNotExist(err)) {
+			return "", remove, err
+		}
+	}
+	if h.Secret != "" {
+		err = h.ok(ctx, &struct{}{}, "decrypt", "--yes", "--data-dir", dir)
+	}
+	return copied, remove, err
 }
 
 // none reports the rows that a query returns.

@@ -6,9 +6,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// sealedSuites are the tests that also run on sealed data: losses of power, and failing disk operations. The others read
-// the tables themselves, which they cannot do with sealed files.
-const sealedSuites = `^(TestEveryIOFaultOfATurn|TestPowerLossKeepsAcceptedPrompts)$`
+// sealedSuites are the tests that also run on sealed data: losses of power, failing disk operations, kills and flipped
+// bits. The others change tables or files by themselves.
+const sealedSuites = `^(TestEveryIOFaultOfATurn|TestPowerLossKeepsAcceptedPrompts|TestRandomKillsLoseNothing|TestFlippedBytesAreFound)$`
 
 // TestOnSealedData runs suites a second time, with the data sealed by the program before the first message.
 func TestOnSealedData(t *testing.T) { harness.Again(t, sealedSuites) }

@@ -18,7 +18,7 @@ const sealedTests = "CONTEXTINFINITY_TEST_SEALED"
 // Again runs the tests of this package whose names match a second time, on sealed data.
 func Again(t *testing.T, names string) {
 	t.Helper()
-	if os.Getenv(sealedTests) != "" {
+	if OnSealed() {
 		t.Skip("this is the second time")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run="+names, "-test.timeout=60m")
@@ -32,9 +32,12 @@ func Again(t *testing.T, names string) {
 	}
 }
 
+// OnSealed reports whether the tests run for the second time, on sealed data (Again).
+func OnSealed() bool { return os.Getenv(sealedTests) != "" }
+
 // SealedAgain seals the data of a machine if its tests run for the second time (Again).
 func (m *Machine) SealedAgain() error {
-	if os.Getenv(sealedTests) == "" {
+	if !OnSealed() {
 		return nil
 	}
 	return m.Seal()

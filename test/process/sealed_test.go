@@ -1,9 +1,7 @@
 package process
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,36 +13,51 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// containing returns the files below a folder that contain a text.
-func containing(t *testing.T, dir, text string) (found []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte(text)) {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+// canaryOf returns a word that is only in what is stored of this kind.
+func canaryOf(kind string) string { return "xylocanary" + kind }
+
+// storeCanaries stores a word of each kind, and returns the session and the kinds.
+func storeCanaries(h *harness.Home, dir string) (session string, kinds []string) {
+	file := func(kind string) string {
+		path := filepath.Join(dir, kind, "notes.md")
+		harness.WriteFile(h.T, path, []byte(strings.Repeat("# The "+canaryOf(kind)+"\n\nIt lives in the reeds.\n", 40)))
+		return path
 	}
-	return found
+	h.OK("send", "--new", "--attach", file("attachment"), "Where is the "+canaryOf("message")+"?")
+	session = h.LastSession()
+	for kind, args := range map[string][]string{
+		"title":     {"sessions", "rename", session, "About"},
+		"folder":    {"sessions", "folder", session},
+		"pin":       {"pin", session},
+		"assistant": {"assistants", "new"},
+		"prompt":    {"prompts", "new", "mine"},
+		"project":   {"projects", "new"},
+	} {
+		if kind == "title" {
+			args[len(args)-1] += " " + canaryOf(kind)
+		} else {
+			args = append(args, canaryOf(kind))
+		}
+		h.OK(args...)
+		kinds = append(kinds, kind)
+	}
+	h.OK("projects", "set", canaryOf("project"), "--instructions", canaryOf("instructions"), "--fact", canaryOf("fact"))
+	h.OK("projects", "add", canaryOf("project"), file("document"))
+	return session, append(kinds, "attachment", "message", "answer", "instructions", "fact", "document")
 }
 
 // TestNoTextOfSealedDataIsOnTheDisk: a program with sealed data is killed while an answer arrives, and again while it
-// recovers. No file of its home or of its temporary folder has a word of messages, titles, attached files, pins
-// or the answer. The same search finds it where the data is plain.
+// recovers. No file of its home or of its temporary folder has, plain or compressed, a word of messages, answers, titles,
+// attached files, pins, names of folders, projects, assistants and prompts, instructions, facts or documents. The same
+// search finds each of them where the data is plain.
 func TestNoTextOfSealedDataIsOnTheDisk(t *testing.T) {
 	t.Parallel()
-	const word = "xylocanary"
+	answer := "The " + canaryOf("answer")
 	for _, sealed := range []bool{false, true} {
 		t.Run(map[bool]string{false: "plain", true: "sealed"}[sealed], func(t *testing.T) {
 			t.Parallel()
-			whole := harness.NewHeldServer(t, false, harness.ChatWire.TextStream(true, "The "+word, " sings", " at dawn.")...)
-			held := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, "The "+word, " sings", " at dawn.")...)
+			whole := harness.NewHeldServer(t, false, harness.ChatWire.TextStream(true, answer, " sings", " at dawn.")...)
+			held := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, answer, " sings", " at dawn.")...)
 			models := harness.ChatWire.Model("m", whole.URL) + harness.ChatWire.Model("held", held.URL)
 			h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+models)
 			temp := filepath.Join(h.Dir, "tmp")
@@ -57,22 +70,25 @@ func TestNoTextOfSealedDataIsOnTheDisk(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			notes := filepath.Join(t.TempDir(), "notes.md")
-			harness.WriteFile(t, notes, []byte("# The "+word+"\n\nIt lives in the reeds.\n"))
-			h.OK("send", "--new", "--attach", notes, "Where is the "+word+"?")
-			session := h.LastSession()
-			h.OK("sessions", "rename", session, "About the "+word)
-			h.OK("pin", session, "The "+word+" is rare.")
+			session, kinds := storeCanaries(h, t.TempDir())
 			search := func(when string) {
 				t.Helper()
-				if found := containing(t, h.Dir, word); (len(found) == 0) != sealed {
-					t.Errorf("%s: found in %q", when, found)
+				if sealed {
+					if found := harness.FilesWith(t, h.Dir, canaryOf("")); len(found) > 0 {
+						t.Errorf("%s: found in %q", when, found)
+					}
+					return
+				}
+				for _, kind := range kinds {
+					if len(harness.FilesWith(t, h.Dir, canaryOf(kind))) == 0 {
+						t.Errorf("%s: the search does not see the %s", when, kind)
+					}
 				}
 			}
 			search("after a turn")
 			for _, when := range []string{"during an answer", "again"} {
-				p := h.Start(nil, "send", "--session", session, "--model", "held", "--events", "And the young "+word+"?")
-				p.AwaitOutput(word)
+				p := h.Start(nil, "send", "--session", session, "--model", "held", "--events", "And the young?")
+				p.AwaitOutput(canaryOf("answer"))
 				p.Kill()
 				search("killed " + when)
 			}
@@ -113,7 +129,7 @@ func TestSealedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.OK("backup", filepath.Join(backups, "mine.db"))
-	if found := containing(t, h.Dir, word); len(found) != 2 {
+	if found := harness.FilesWith(t, h.Dir, word); len(found) != 2 {
 		t.Fatalf("the search sees %q", found)
 	}
 
@@ -122,7 +138,7 @@ func TestSealedData(t *testing.T) {
 		Backups int
 	}
 	h.OK("encrypt", "--passphrase-file", secret, "--yes", "--json").Document(&done)
-	if found := containing(t, h.Dir, word); len(found) > 0 || done.Backups != 1 || len(done.Code) != 39 {
+	if found := harness.FilesWith(t, h.Dir, word); len(found) > 0 || done.Backups != 1 || len(done.Code) != 39 {
 		t.Fatalf("found in %q, %+v", found, done)
 	}
 	h.Run("encrypt", "--passphrase-file", secret, "--yes", "--json").Fails(1, chat.CodeConflict)
@@ -157,7 +173,7 @@ func TestSealedData(t *testing.T) {
 	}
 	noCoreDumps(t, host.Cmd.Process.Pid)
 	host.Leave()
-	if found := containing(t, h.Dir, word); len(found) > 0 {
+	if found := harness.FilesWith(t, h.Dir, word); len(found) > 0 {
 		t.Fatalf("found in %q", found)
 	}
 
@@ -171,7 +187,7 @@ func TestSealedData(t *testing.T) {
 	if r := other.OK("show", session, "--passphrase-file", secret); !strings.Contains(r.Stdout, word) {
 		t.Errorf("on another machine: %q", r.Stdout)
 	}
-	if found := containing(t, other.Dir, word); len(found) > 0 {
+	if found := harness.FilesWith(t, other.Dir, word); len(found) > 0 {
 		t.Errorf("on another machine it is in %q", found)
 	}
 
@@ -181,7 +197,7 @@ func TestSealedData(t *testing.T) {
 	h.Run("sessions", "--json", "--passphrase-file", code).Fails(1, chat.CodeSealed)
 
 	h.OK("decrypt", "--passphrase-file", wrong, "--yes")
-	if found := containing(t, h.Dir, word); len(found) != 2 {
+	if found := harness.FilesWith(t, h.Dir, word); len(found) != 2 {
 		t.Errorf("the plain data: %q", found)
 	}
 	h.OK("verify")

@@ -18,6 +18,7 @@ export class TranscriptScroll {
   #hold = 0;
   #holding = false;
   #last = 0;
+  #hidden = false;
   /** The position that was set last, and at that time the height of the viewport and where the last turn began. */
   #set: { top: number; viewport: number; turn: number; begin: number } | undefined;
   #listHeight: string | undefined;
@@ -32,11 +33,31 @@ export class TranscriptScroll {
 
   attach(element: HTMLElement): () => void {
     this.#element = element;
+    const shown = new ResizeObserver(() => this.#isHidden());
+    shown.observe(element);
     // The list sets its height as a style in its own resize observer. Observing the size of the list as well would
     // cause a loop: it is drawn based on the turns that were just measured.
     this.#content = new MutationObserver(() => this.#styled());
     this.#observeContent();
-    return () => this.#content?.disconnect();
+    return () => {
+      shown.disconnect();
+      this.#content?.disconnect();
+    };
+  }
+
+  /**
+   * Whether the conversation is hidden, as under the settings. The browser forgets the position of what it does not
+   * draw, so once it is shown again, the position is set as it was.
+   */
+  #isHidden(): boolean {
+    const element = this.#element;
+    if (!element) return true;
+    const wasHidden = this.#hidden;
+    this.#hidden = element.clientHeight === 0;
+    if (!wasHidden || this.#hidden) return this.#hidden;
+    if (this.#following) this.#grown();
+    else element.scrollTop = this.#last;
+    return false;
   }
 
   /** The list was created again. */
@@ -71,6 +92,7 @@ export class TranscriptScroll {
    * be noticed before that shift, because afterwards the two cannot be told apart.
    */
   measured(): void {
+    if (this.#isHidden()) return;
     if (this.#following) this.#stay();
     else if (!this.#holding && this.#rest <= 1) this.#following = true; // everything is in view
     queueMicrotask(() => this.#grown());
@@ -132,7 +154,7 @@ export class TranscriptScroll {
   /** The position changed. The list's own shifts are over: after each the position was set to the end. */
   scrolled(): void {
     const element = this.#element;
-    if (!element) return;
+    if (!element || this.#isHidden()) return;
     const top = element.scrollTop;
     const rest = this.#rest;
     if (this.#following) this.#stay();

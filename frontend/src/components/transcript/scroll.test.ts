@@ -72,3 +72,23 @@ it('goes on following after a turn above the last one shrank, by which the list 
   scroll.scrolled();
   expect(scroll.following).toBe(false);
 });
+
+it('is where it was after the conversation was hidden, at the end or above it', () => {
+  const element = scroller(1000, 500);
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  const hide = () => {
+    Object.assign(element, { clientHeight: 0, scrollHeight: 0 });
+    scroll.measured();
+    expect(element.scrollTop).toBe(0);
+    Object.assign(element, { clientHeight: 500, scrollHeight: 1000 });
+    scroll.scrolled();
+  };
+  scroll.toEnd();
+  hide();
+  expect([element.scrollTop, scroll.following]).toEqual([500, true]);
+  element.scrollTop = 200;
+  scroll.scrolled();
+  hide();
+  expect([element.scrollTop, scroll.following]).toEqual([200, false]);
+});
