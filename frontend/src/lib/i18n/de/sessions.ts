@@ -6,7 +6,7 @@ export default {
   temporary: 'Temporärer Chat, wird nicht gespeichert',
   hide: 'Sitzungen ausblenden',
   searchField: 'Sitzungen und Nachrichten durchsuchen',
-  search: 'Sitzungen suchen',
+  search: 'Suchen',
   searchArchive: 'Im Archiv suchen',
   clearSearch: 'Suche leeren',
   archive: 'Archiv',

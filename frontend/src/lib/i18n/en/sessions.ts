@@ -4,7 +4,7 @@ export default {
   temporary: 'Temporary chat, not saved',
   hide: 'Hide sessions',
   searchField: 'Search sessions and messages',
-  search: 'Search sessions',
+  search: 'Search',
   searchArchive: 'Search the archive',
   clearSearch: 'Clear the search',
   archive: 'Archive',

@@ -6,7 +6,7 @@ export default {
   temporary: '临时聊天，不保存',
   hide: '隐藏会话栏',
   searchField: '搜索会话和消息',
-  search: '搜索会话',
+  search: '搜索',
   searchArchive: '搜索归档',
   clearSearch: '清除搜索',
   archive: '归档',
