@@ -88,7 +88,7 @@ func writeBackup(ctx context.Context, r *run) (reply, error) {
 	b, err := copies.Backup(ctx, asTyped(r.args[0], path))
 	stop()
 	if chat.CodeOf(err) == chat.CodeSealed {
-		err = chat.AsError(err).WithHint("give the passphrase, because a backup is checked and read back; without it, copy the folder of the data "+
+		err = chat.AsError(err).WithHint("give the passphrase, because a backup is checked and read back; without it, copy the folder of the data " +
 			"while no program has it open: what is sealed stays sealed")
 	}
 	sessions, turns := plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn")

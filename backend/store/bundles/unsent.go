@@ -194,8 +194,6 @@ type cutter struct {
 	within bool             // the last event belongs to the last segment
 	stamp  string           // its time: events of one transaction have the same
 	size   int
-	full   bool
-	err    error
 	// What is open was replaced by a deletion whose event has not come yet: it belongs into the same file.
 	open      []ledger.Event
 	deletions ledger.Deletions
