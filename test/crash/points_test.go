@@ -28,7 +28,8 @@ type scenario struct {
 	mode   string // durability mode; empty: write_ahead
 }
 
-// step is a command. SESSION and TURN stand for those of the newest prompt, NOTES and BUNDLE for files.
+// step is a command. SESSION and TURN stand for those of the newest prompt, NOTES, BUNDLE, SECRET and VAULT for files
+// and a folder.
 type step struct {
 	args    []string
 	prompt  string // kind of the prompt that is appended to args; empty: none
@@ -37,6 +38,7 @@ type step struct {
 	dies    string // the fault that kills the command
 	deletes bool   // the command deletes the session permanently
 	moves   bool   // the window is started with a request to move the data first
+	repeats bool   // the command succeeds after any crash
 }
 
 func sendStep(kind string, args ...string) step {
@@ -98,6 +100,7 @@ var scenarios = []scenario{
 		name: "import of a bundle", before: []step{firstMessage, sendStep(kindGood, "--new", "--wait", "indexed"), {args: []string{"export", "SESSION", "--format", "bundle", "--output", "BUNDLE"}}, hardDelete},
 		verb: step{args: []string{"import", "BUNDLE"}},
 	},
+	{name: "a sync", before: []step{firstMessage}, verb: step{args: []string{"sync", "--vault", "VAULT", "--passphrase-file", "SECRET"}, repeats: true}},
 	{name: "a move of the data", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{moves: true}},
 }
 
@@ -150,6 +153,16 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 			args[i] = current.turn
 		case "BUNDLE":
 			args[i] = filepath.Join(s.Dir, "talk.cinf")
+		case "VAULT":
+			args[i] = filepath.Join(h.Dir, "vault")
+			if err := os.MkdirAll(args[i], 0o700); err != nil {
+				return result{}, err
+			}
+		case "SECRET":
+			args[i] = filepath.Join(h.Dir, "secret")
+			if err := os.WriteFile(args[i], []byte("correct horse\n"), 0o600); err != nil {
+				return result{}, err
+			}
 		case "NOTES":
 			args[i] = filepath.Join(h.Dir, "plan.md")
 			if err := os.WriteFile(args[i], []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
@@ -249,6 +262,11 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 	if err := s.aftermath(ctx, h, o); err != nil {
 		o.add("%v", err)
 	}
+	if s.verb.repeats {
+		if again, err := s.play(ctx, h, b, s.verb); err != nil || again.code != 0 {
+			o.add("again: %v %s", err, again)
+		}
+	}
 	return o.found, r.code == 137, nil
 }
 
@@ -337,6 +355,7 @@ var everydayFaults = map[string][]string{
 	},
 	"a hard delete":      {"tx.content.delete.committing:exit", "delete.written:exit", "delete.rewritten:power"},
 	"import of a bundle": {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
+	"a sync":             {"tx.vault.new.committed:exit", "tx.vault.put.committing:exit", "tx.vault.put.committed:power"},
 	"a move of the data": {"move.file:1:exit", "move.copied:power", "move.adopted:power"},
 }
 

@@ -53,7 +53,7 @@ func TestIndexText(t *testing.T) {
 		"XMLHttpRequest":                "XMLHttpRequest\nXML Http Request",
 		"parseHTML on YouTube, iPhone":  "parseHTML on YouTube, iPhone\nparse HTML",
 		"+49 (0)30 123456-78":           "+49 (0)30 123456-78\n493012345678",
-		"IP 192.168.1.1, 20260102":      "IP 192.168.1.1, 20260102",
+		"IP 10.0.0.1, 20260102":         "IP 10.0.0.1, 20260102",
 		"ที่นี่":                        " ท\uEE35\uEE48น\uEE35\uEE48 น\uEE35\uEE48 ",
 	} {
 		if got := IndexText(in); got != want {
