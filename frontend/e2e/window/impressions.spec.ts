@@ -157,7 +157,7 @@ async function checkHeadLabel(env: WindowEnv): Promise<void> {
   const path = env.createFile('history.jsonl', history.join('\n')).replace('file://', '');
   const before = await run<string>(env, `return document.querySelector('[data-session][aria-current]').dataset.session`);
   const importedId = () => run<string>(env, `return window.go.api.Sessions.List(false, '').then((rows) => rows.find((row) => row.id !== arguments[0])?.id ?? '')`, before);
-  await run(env, `return window.go.api.Transfer.ImportFiles([arguments[0]], '')`, path);
+  await run(env, `return window.go.api.Transfer.ImportFiles([arguments[0]], '', '')`, path);
   const session = await until('the session is imported', importedId);
   interface BranchList { branches: { head_state: string; head_turn_seq: number; head_seq: number }[] }
   const branch = () => (JSON.parse(cli(env.home, 'branches', '--json', session)) as BranchList).branches[0]!;
