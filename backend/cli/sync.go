@@ -76,7 +76,8 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 	if folder := r.text("vault"); folder != "" {
 		var err error
 		if connected, err = r.s.Vault.Connect(ctx, r.path(folder), r.bundlePassphrase); err != nil {
-			return reply{}, err
+			created := fields{{"created", connected.Created}, {"recovery_code", connected.Code}}
+			return reply{doc: created, keepOnError: connected.Created, text: func(o *output) { printCode(o, connected) }}, err
 		}
 	}
 	stop := r.watch("sync", nil)
@@ -100,9 +101,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		err = vaultProblems(done.Problems)
 	}
 	return reply{doc: doc, keepOnError: true, text: func(o *output) {
-		if connected.Created {
-			o.printf("The vault is created. Recovery code: %s\nKeep it apart from your computers: it opens the vault if the passphrase is lost. It is not shown again.\n", connected.Code)
-		}
+		printCode(o, connected)
 		o.printf("Received: %s in %s. Sent: %s in %s, %s.\n", plural(done.ReceivedTurns, "turn"), plural(len(done.Sessions), "session"),
 			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
 		if n := len(done.Running); n > 0 {
@@ -113,6 +112,12 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		}
 		r.printProblems(o, done.Problems)
 	}}, err
+}
+
+func printCode(o *output, c vault.Connected) {
+	if c.Created {
+		o.printf("The vault is created. Recovery code: %s\nKeep it apart from your computers: it opens the vault if the passphrase is lost. It is not shown again.\n", c.Code)
+	}
 }
 
 func (r *run) printProblems(o *output, problems []error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/plainfile"
 )
 
 // Place is where a vault is. Its objects are written once and never changed. Names have the form a/b/c.
@@ -35,8 +36,12 @@ var (
 	ErrMissing = errors.New("it does not exist")
 )
 
-// maxObject limits an object, in bytes: the largest document, and a little more.
-const maxObject = 640 << 20
+// maxObject limits an object, in bytes: the largest document, and a little more. maxSmall limits vault.json and the names
+// of devices.
+const (
+	maxObject = 640 << 20
+	maxSmall  = 64 << 10
+)
 
 // Folder is a Place: a folder that another program may copy elsewhere, such as Syncthing, Dropbox or a network drive.
 type Folder string
@@ -100,7 +105,7 @@ func existing(err error) error {
 
 // Get implements Place.
 func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
-	file, err := os.Open(f.path(name))
+	file, err := plainfile.Open(f.path(name)) // does not wait for a pipe
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
 	}
@@ -111,8 +116,12 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))
 	}
-	content, err := io.ReadAll(io.LimitReader(file, maxObject+1))
-	if err == nil && len(content) > maxObject {
+	limit := maxObject
+	if name == lockName || strings.HasPrefix(name, devicesDir) {
+		limit = maxSmall
+	}
+	content, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err == nil && len(content) > limit {
 		err = errors.New("it is too large")
 	}
 	return content, err
@@ -123,8 +132,12 @@ func (f Folder) List(ctx context.Context, prefix string) ([]Object, error) {
 	if _, err := os.Stat(string(f)); err != nil {
 		return nil, err
 	}
+	root, err := filepath.EvalSymlinks(string(f)) // a walk does not follow a link that it begins with
+	if err != nil {
+		return nil, err
+	}
 	var out []Object
-	err := filepath.WalkDir(f.path(prefix), func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(Folder(root).path(prefix), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile, or nothing of this prefix
 			return nil
 		}
@@ -135,7 +148,7 @@ func (f Folder) List(ctx context.Context, prefix string) ([]Object, error) {
 		if err != nil {
 			return nil
 		}
-		rel, err := filepath.Rel(string(f), path)
+		rel, err := filepath.Rel(root, path)
 		if err == nil && !strings.HasPrefix(d.Name(), ".") {
 			out = append(out, Object{Name: filepath.ToSlash(rel), Size: info.Size(), Changed: info.ModTime()})
 		}

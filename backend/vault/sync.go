@@ -76,6 +76,7 @@ func (x *exchange) last(device string) (n int64) {
 
 // receiveAll reads all logs, until none brings anything: one may wait for what another brings.
 func (x *exchange) receiveAll() error {
+	deleted := 0
 	for {
 		before := x.report.ReceivedEvents
 		x.report.Problems, x.report.DeletedHere = nil, 0
@@ -84,7 +85,9 @@ func (x *exchange) receiveAll() error {
 				return err
 			}
 		}
+		deleted = max(deleted, x.report.DeletedHere)
 		if x.report.ReceivedEvents == before {
+			x.report.DeletedHere = deleted
 			return nil
 		}
 	}
@@ -359,6 +362,18 @@ func (x *exchange) resume() (ready bool, err error) {
 		if _, ok := x.logs[x.own][n]; !ok {
 			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
 				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault FOLDER --passphrase-file FILE sends everything there"))
+			return false, nil
+		}
+	}
+	if at.Number > 0 { // of two copies of the data, the folder may keep the file of the other
+		f, err := x.box.read(x.ctx, x.own, at.Number)
+		switch {
+		case err == nil && !bytes.Equal(f.sum(), at.Sum):
+			x.copied()
+			return false, nil
+		case err != nil && !x.named(x.own, at.Number, at.Number, err):
+			return false, err
+		case err != nil:
 			return false, nil
 		}
 	}

@@ -96,6 +96,9 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 		return out, chat.WrapError(chat.CodeNotFound, opConnect, err, "There is no folder %s; nothing was changed.", folder).
 			WithHint("create it first, or connect the drive")
 	}
+	if secret == "" {
+		return out, chat.Errorf(chat.CodeInvalid, opConnect, "The passphrase is empty; nothing was changed.")
+	}
 	if folder, err = filepath.Abs(folder); err != nil {
 		return out, chat.WrapError(chat.CodeInvalid, opConnect, err, "The path cannot be used.")
 	}
@@ -104,7 +107,10 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 	if errors.Is(err, ErrMissing) {
 		out.Created = true
 		out.Code, err = create(ctx, place, secret)
-		if err == nil || errors.Is(err, ErrExists) { // another device was faster
+		if errors.Is(err, ErrExists) { // another device was faster
+			out, err = Connected{}, nil
+		}
+		if err == nil {
 			raw, err = place.Get(ctx, lockName)
 		}
 	}

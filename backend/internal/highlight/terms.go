@@ -59,14 +59,21 @@ func newWord(word string) Term {
 	return Term{Text: word, number: number, finder: NewFinder(Stem(word), false), apart: apart(word)}
 }
 
-// shortestApart is the minimum length of a word that is also found if it is written as two.
-const shortestApart = 4
+// The lengths of a word that is also found if it is written as two, in bytes, and of a number that is found in groups.
+const (
+	shortestApart  = 4
+	longestApart   = 80
+	shortestNumber = 8
+	longestNumber  = 15
+)
 
 // apart returns an expression for the forms of a word with signs in it: O'Brien for obrien, +49 (0)30 1234 for 49301234.
 func apart(word string) *regexp.Regexp {
 	signs := `[ '’_-]?`
 	switch {
-	case len(word) < shortestApart || !utf8.ValidString(word):
+	case len(word) < shortestApart || len(word) > longestApart || !utf8.ValidString(word):
+		return nil
+	case isNumber(word) && (len(word) < shortestNumber || len(word) > longestNumber):
 		return nil
 	case isNumber(word):
 		signs = `(?: ?\(0\))?[ /.()-]{0,3}`
@@ -123,7 +130,17 @@ func (t Term) Beginnings() []string {
 }
 
 // InJSON reports whether stored JSON may contain the term.
-func (t Term) InJSON(raw string) bool { return t.finder.InJSON(raw) || len(t.inGroups(raw)) > 0 }
+func (t Term) InJSON(raw string) bool {
+	return t.finder.InJSON(raw) || len(t.inGroups(raw)) > 0 || t.apart != nil && t.apart.MatchString(raw)
+}
+
+// Whole returns the term without its form as two words, which memory does not contain.
+func (t Term) Whole() Term {
+	if !isNumber(t.Text) {
+		t.apart = nil
+	}
+	return t
+}
 
 const (
 	maxSpans      = 24 // of one term in one text
@@ -168,7 +185,7 @@ func isNumber(word string) bool { return strings.Trim(word, "0123456789") == "" 
 func (t Term) inParts(text string) []Span {
 	var out []Span
 	for _, at := range t.apart.FindAllStringIndex(text, maxSpans) {
-		if beginsWord(text, at[0]) && (t.Prefix || isNumber(t.Text) || wordEnd(text, at[1]) == at[1]) {
+		if beginsWord(text, at[0]) && (isNumber(t.Text) || wordEnd(text, at[1]) == at[1]) {
 			out = append(out, Span{at[0], at[1]})
 		}
 	}

@@ -11,6 +11,9 @@ import (
 // of encoded data.
 const shortestPart = 2
 
+// longestName is the maximum length of a name of program code: longer words are encoded data.
+const longestName = 128
+
 // Names yields the parts of each name of program code in a text, by which people search it: get, User and Name of
 // getUserName. Two capitalized words in one are a brand (YouTube) or a person, and not a name of code.
 func Names(text string) iter.Seq[[]string] {
@@ -43,6 +46,9 @@ func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // Parts returns the parts of a name of program code, nil for any other word.
 func Parts(word string) []string {
+	if len(word) > longestName {
+		return nil
+	}
 	var out []string
 	from := 0
 	for i := 1; i <= len(word); i++ {
@@ -67,17 +73,17 @@ func beginsPart(word string, at int) bool {
 
 // BeginsPart reports whether a part of a name of code other than its first begins at a position of a text.
 func BeginsPart(text string, at int) bool {
-	if at == 0 || at >= len(text) || !isASCIIWord(text[at-1]) || !isCapital(text[at]) {
+	if at == 0 || at >= len(text) || !isASCIIWord(text[at-1]) || !beginsPart(text, at) {
 		return false
 	}
 	from, to := at, at
-	for from > 0 && isASCIIWord(text[from-1]) {
+	for from > 0 && isASCIIWord(text[from-1]) && to-from <= longestName {
 		from--
 	}
-	for to < len(text) && isASCIIWord(text[to]) {
+	for to < len(text) && isASCIIWord(text[to]) && to-from <= longestName {
 		to++
 	}
-	return beginsPart(text[from:to], at-from) && Parts(text[from:to]) != nil
+	return Parts(text[from:to]) != nil
 }
 
 // grouped matches a number that is written in groups, such as a telephone number or a date.

@@ -104,11 +104,12 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 		}](db, `SELECT s.id, (SELECT max(event_seq) FROM events e WHERE e.session_id = s.id) AS last,
 				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
 					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
-			FROM sessions s WHERE coalesce((SELECT value ->> '$.seq' FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
+			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
 			append(s.Device.Finishing(), inVaultKey)...)
 		if err != nil {
 			return err
 		}
+		mayRead := limit > 0
 		for _, r := range rows {
 			if r.Running {
 				out.Running = append(out.Running, r.ID)
@@ -128,7 +129,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 			limit -= size
 			out.Segments = append(out.Segments, segments...)
 		}
-		out.More = limit <= 0
+		out.More = mayRead && limit <= 0
 		return nil
 	})
 	return out, err

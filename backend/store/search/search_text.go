@@ -43,6 +43,11 @@ func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextRes
 	if err != nil {
 		return out, err
 	}
+	for i, t := range terms {
+		if len(apart[t.Text]) == 0 {
+			terms[i] = t.Whole()
+		}
+	}
 	err = s.Read(ctx, "search.text", func(db *gorm.DB) error {
 		w := &textSearch{db: db, q: q, terms: terms, apart: apart, out: &out, seen: map[messageKey]bool{}}
 		return w.run(rare)
@@ -65,10 +70,13 @@ func descending(a, b float64) int {
 	return 1
 }
 
+// maxApart limits the terms of a query that are looked up as two words.
+const maxApart = 6
+
 // occurrences returns the index of the term that occurs in the fewest units, -1 if there is only one term, and for each
 // term that memory does not contain the forms in which it is written as two words.
 func (s *Search) occurrences(ctx context.Context, terms []highlight.Term) (rare int, apart map[string][]string, err error) {
-	words := lists.Map(terms, func(t highlight.Term) string { return t.Text })
+	words, lookups := lists.Map(terms, func(t highlight.Term) string { return t.Text }), 0
 	counts, err := s.TermFrequencies(ctx, words)
 	if err != nil {
 		return -1, nil, err
@@ -77,7 +85,8 @@ func (s *Search) occurrences(ctx context.Context, terms []highlight.Term) (rare 
 	apart = map[string][]string{}
 	for i, t := range terms {
 		n := counts[t.Text]
-		if n == 0 && !t.Phrase {
+		if n == 0 && !t.Phrase && lookups < maxApart {
+			lookups++
 			forms, err := s.Apart(ctx, lexical.Fold(strings.ToLower(t.Text)))
 			if err != nil {
 				return -1, nil, err
