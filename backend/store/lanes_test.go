@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -327,60 +326,5 @@ func TestRestoredDataContinuesUnderItsName(t *testing.T) {
 		if branches, err = d.Branches(d.ctx, s.ID); err != nil || chat.Continued(branches)[main.ID] {
 			t.Errorf("a branch that went on is hidden: %v", err)
 		}
-	}
-}
-
-// TestACopyBesideTheOriginal: data that was copied on this machine becomes another device before it writes, the original
-// stays what it is, and what both wrote is merged. A folder that was renamed, or moved by the program, stays the same.
-func TestACopyBesideTheOriginal(t *testing.T) {
-	f := newFixture(t)
-	a := &device{fixture: f, name: "A"}
-	s, main := a.session("original")
-	a.full(main.ID, "a question", "an answer")
-	id := f.core.Device.ID
-	f.ok(f.Store.Close())
-	open := func(dir string) *device {
-		d := &device{fixture: &fixture{TB: t, ctx: f.ctx, clock: f.clock, dir: dir}, name: "B"}
-		d.open()
-		t.Cleanup(func() { _ = d.Store.Close() })
-		return d
-	}
-	copied := filepath.Join(t.TempDir(), "copied")
-	f.ok(os.CopyFS(copied, os.DirFS(f.dir)))
-	b := open(copied)
-	f.open()
-	if b.core.Device.ID == id || f.core.Device.ID != id {
-		t.Fatalf("the copy is %s, the original %s, was %s", b.core.Device.ID, f.core.Device.ID, id)
-	}
-	again := b.core.Device.ID
-	b.reopen()
-	if b.core.Device.ID != again {
-		t.Error("the copy becomes another device each time")
-	}
-	a.full(main.ID, "by the original", "said there")
-	b.full(b.own(main.ID, true), "by the copy", "said here")
-	if out := a.take(b.give(s.ID)); out.Outcome != chat.ImportMerged || out.Session != s.ID {
-		t.Errorf("%+v", out)
-	}
-	b.take(a.give(s.ID))
-	for _, d := range []*device{a, b} {
-		d.verifyClean()
-		if n := len(d.allSessions()); n != 1 {
-			t.Errorf("%d sessions", n)
-		}
-	}
-	f.ok(f.Store.Close())
-	renamed := filepath.Join(t.TempDir(), "renamed")
-	f.ok(os.Rename(f.dir, renamed))
-	if d := open(renamed); d.core.Device.ID != id {
-		t.Error("a folder that was renamed is another device")
-	} else {
-		f.ok(d.Store.Close())
-	}
-	moved := t.TempDir()
-	f.ok(os.CopyFS(moved, os.DirFS(renamed)))
-	f.ok(os.WriteFile(filepath.Join(moved, core.PreviousDirsFile), []byte(`["`+renamed+`"]`), 0o600))
-	if d := open(moved); d.core.Device.ID != id {
-		t.Error("data that the program moved is another device")
 	}
 }

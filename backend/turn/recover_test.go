@@ -2,7 +2,6 @@ package turn_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 func (w *env) crashed() *env {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	w.placeless()
 	if err := os.CopyFS(dir, os.DirFS(w.dir)); err != nil {
 		w.t.Fatal(err)
 	}
@@ -27,25 +25,6 @@ func (w *env) crashed() *env {
 	c.open()
 	w.t.Cleanup(c.close)
 	return c
-}
-
-// placeless makes a copy of the data the same device: it stands for what is left after a kill.
-func (w *env) placeless() {
-	w.t.Helper()
-	device, _, err := w.store.Setting(context.Background(), "device")
-	if err == nil {
-		var fields map[string]any
-		if err = json.Unmarshal([]byte(device), &fields); err == nil {
-			delete(fields, "place")
-			var b []byte
-			if b, err = json.Marshal(fields); err == nil {
-				err = w.store.PutSetting(context.Background(), "device", string(b))
-			}
-		}
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // killed runs an engine until the scripted events have arrived, and returns the state after a kill at that moment.

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -25,7 +23,6 @@ type Device struct {
 	// first device of a data directory has none, so what existed before there were devices is its own.
 
 	Machine string `json:"machine"`        // a hash of the machine's id, where it has one: a copy elsewhere is another device
-	Place   place  `json:"place"`          // the folder of its data: a copy beside it is another device
 	Came    bool   `json:"came,omitempty"` // from another machine, with what it contained then
 	Name    string `json:"-"`              // of the machine, for people
 }
@@ -36,14 +33,8 @@ const Elsewhere = "elsewhere"
 // deviceKey is the setting that holds the device.
 const deviceKey = "device"
 
-// place is where a data directory is.
-type place struct {
-	Path string `json:"path"`
-	Node string `json:"node"` // identifies the folder also after it was renamed; empty: the system does not tell
-}
-
-// TakeDevice reads which device this is. Data that was copied becomes another one, before it writes: the original may go
-// on, and would use the same numbers. A folder that was renamed, or moved by the program, is the same one.
+// TakeDevice reads which device this is. Data that was copied to another machine becomes another one, before it writes:
+// the original may go on, and would use the same numbers.
 func (s *Core) TakeDevice(t *Tx) error {
 	values, err := sqlite.All[string](t.DB, `SELECT value FROM settings WHERE key = ?`, deviceKey)
 	if err != nil {
@@ -54,11 +45,9 @@ func (s *Core) TakeDevice(t *Tx) error {
 	switch {
 	case !known && len(values) == 0:
 		d = Device{ID: t.NewID()}
-	case known && d.Machine == thisMachine() && s.isPlace(d.Place):
-		if d.Place == s.place() {
-			s.Device = d.named()
-			return nil
-		}
+	case known && d.Machine == thisMachine():
+		s.Device = d.named()
+		return nil
 	default:
 		return s.renew(t, d)
 	}
@@ -89,7 +78,7 @@ func (s *Core) RenewDevice(t *Tx) error {
 }
 
 func (s *Core) putDevice(t *Tx, d Device) error {
-	d.Machine, d.Place = thisMachine(), s.place()
+	d.Machine = thisMachine()
 	value, err := chat.MarshalJSON(d)
 	if err != nil {
 		return err
@@ -103,24 +92,6 @@ func (d Device) named() Device {
 	d.Name, _ = os.Hostname()
 	d.Name = schema.Clean(strings.TrimSuffix(d.Name, ".local"))
 	return d
-}
-
-func (s *Core) place() place {
-	path, err := filepath.Abs(s.Dir)
-	if err != nil {
-		path = s.Dir
-	}
-	return place{path, sqlite.Node(s.Dir)}
-}
-
-// isPlace reports whether the data is where it was, or was moved from there. Data of before places were recorded is.
-func (s *Core) isPlace(before place) bool {
-	now := s.place()
-	if before.Path == "" || before.Path == now.Path || before.Node != "" && before.Node == now.Node {
-		return true
-	}
-	moved, err := PreviousDirs(s.Dir)
-	return err == nil && slices.Contains(moved, before.Path)
 }
 
 // thisMachine is a hash of the machine's id; empty: it has none that can be read.
