@@ -49,7 +49,7 @@ func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	other := harness.NewHome(t, harness.Shipped(t), "")
 	other.OK("import", doc.Path)
 	// Where its branch was begun is all that differs.
-	got := strings.Replace(other.OK("show", session, "--json").Stdout, `,"elsewhere":true`, "", 1)
+	got := strings.Replace(other.OK("show", session, "--json").Stdout, `,"elsewhere":true`, "", -1)
 	if want := h.OK("show", session, "--json").Stdout; got != want {
 		t.Errorf("the imported session is\n%s\nnot\n%s", got, want)
 	}
