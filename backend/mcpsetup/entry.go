@@ -203,6 +203,8 @@ func (r *converter) argument(previous []string, i int, text string) string {
 	switch {
 	case ok && strings.HasPrefix(flag, "-") && looksSecret(flag, value) && value != "":
 		return flag + "=" + r.secret("arg"+strconv.Itoa(i+1), value, strings.TrimLeft(flag, "-"))
+	case ok && variableName.MatchString(flag) && looksSecret(flag, value) && value != "": // docker run -e NAME=VALUE
+		return flag + "=" + r.secret("arg"+strconv.Itoa(i+1), value, flag)
 	case len(previous) > 0 && strings.HasPrefix(previous[len(previous)-1], "-") && !strings.Contains(previous[len(previous)-1], "=") && !strings.HasPrefix(text, "-") && looksSecret(previous[len(previous)-1], text):
 		return r.secret("arg"+strconv.Itoa(i+1), text, strings.TrimLeft(previous[len(previous)-1], "-"))
 	case looksSecret("", text):

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,9 @@ func fromLine(text string) (servers map[string]json.RawMessage, ok bool) {
 			break
 		}
 		env[name], words = value, words[1:]
+	}
+	if i := slices.Index(words, "mcp"); i > 0 && i+1 < len(words) && words[i+1] == "add" || slices.Contains(words, "--add-mcp") {
+		return nil, false // changes the configuration of another program
 	}
 	if !ok || len(words) == 0 || !programName.MatchString(words[0]) || len(words) == 1 && !strings.Contains(words[0], "mcp") {
 		return nil, false
@@ -87,12 +91,18 @@ var launchers = map[string]bool{
 
 var fillers = map[string]bool{"run": true, "exec": true, "dlx": true, "tool": true, "x": true}
 
+// takesValue are the options of containers whose value is the next word.
+var takesValue = map[string]bool{
+	"-e": true, "--env": true, "--env-file": true, "-v": true, "--volume": true, "--mount": true, "-p": true, "--publish": true,
+	"--name": true, "--network": true, "-w": true, "--workdir": true, "-u": true, "--user": true,
+}
+
 // nameOfCommand returns the name of the program that a command starts, without what all servers are called.
 func nameOfCommand(words []string) string {
 	name := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	if launchers[name] {
-		for _, w := range words[1:] {
-			if !strings.HasPrefix(w, "-") && !fillers[w] {
+		for i, w := range words[1:] {
+			if !strings.HasPrefix(w, "-") && !fillers[w] && !strings.Contains(w, "=") && !takesValue[words[i]] {
 				name = w
 				break
 			}

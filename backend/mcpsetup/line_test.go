@@ -2,6 +2,7 @@ package mcpsetup
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,20 @@ func TestReadsACommandOrAnAddress(t *testing.T) {
 		if got.Name != want.name || got.Command != want.command || got.URL != want.url || !slices.Equal(got.Args, want.args) {
 			t.Errorf("%q was read as %q: %q %q %q", text, got.Name, got.Command, got.Args, got.URL)
 		}
+	}
+}
+
+func TestASecretOfAContainerIsNoPartOfTheConfiguration(t *testing.T) {
+	in, err := parse("docker run -i --rm -e BRAVE_API_KEY=BSA0123456789abcdefghij mcp/brave-search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := in.Servers[0].Settings
+	if got.Name != "brave-search" || strings.Contains(strings.Join(got.Args, " "), "BSA0") || !strings.HasPrefix(got.Args[4], "BRAVE_API_KEY=") {
+		t.Errorf("%q: %q", got.Name, got.Args)
+	}
+	if in, err := parse("claude mcp add --transport http linear https://mcp.linear.app/mcp"); err == nil {
+		t.Errorf("%+v", in.Servers)
 	}
 }
 

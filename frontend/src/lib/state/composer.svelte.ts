@@ -120,7 +120,7 @@ export class ComposerState {
 
   /** The newest turn needs a decision before another message can be sent. */
   get blocked(): boolean {
-    return this.editing === null && this.#conversation.newest?.state === 'incomplete';
+    return this.editing === null && !this.#conversation.newestIsForeign && this.#conversation.newest?.state === 'incomplete';
   }
 
   /** A document is still being attached. */

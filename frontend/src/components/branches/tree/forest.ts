@@ -102,7 +102,8 @@ function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>, branche
   for (let last = first; ; ) {
     const [next, other] = children.get(last.id) ?? [];
     if (!next || other) return joined;
-    const continues = last.ends && last.branchId !== current && (branches.get(next.branchId)?.continues ?? '') !== '';
+    const after = branches.get(next.branchId);
+    const continues = last.ends && last.branchId !== current && after !== undefined && after.continues !== '' && !after.archived;
     if (next.branchId !== last.branchId && !continues) return joined;
     joined.push(next);
     last = next;
