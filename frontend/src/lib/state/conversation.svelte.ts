@@ -91,7 +91,7 @@ export class ConversationState {
     return this.#branches;
   }
 
-  /** Another machine began the newest turn, and finishes it: a message sent here goes on from the turn before it. */
+  /** Another machine began the newest turn, and finishes it: a message sent here follows the turn before it. */
   get newestIsForeign(): boolean {
     return this.#branches.find((branch) => branch.id === this.newest?.branchId)?.foreign ?? false;
   }
