@@ -286,6 +286,24 @@ func (a *app) openServices() {
 	})
 	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Own: a.Branches.Own, Count: count, Publish: publish})
 	a.Deletion = deletion.New(deletion.Deps{Store: a.Store, Publish: publish})
+	a.Projects = projects.New(projects.Deps{
+		Store:     a.Store,
+		Documents: documentReader(),
+		Count:     count,
+		Protected: a.ownDirs,
+		Log:       a.Log,
+		Changed:   func() { a.indexed(chat.ChangeProjects) },
+	})
+	a.openTransfers(count)
+	a.Programs = &mcpserver.Gateway{
+		Store:   a.Store,
+		Reader:  newMemoryReader(a),
+		Changed: func() { publish(chat.Change{Kind: chat.ChangePrograms}) },
+	}
+}
+
+// openTransfers creates what brings sessions in and takes them elsewhere.
+func (a *app) openTransfers(count func(string) int) {
 	a.Imports = importing.New(importing.Deps{
 		Store:    a.Store,
 		Target:   func() int { return a.Config.Config().Librarian.TargetTokens },
@@ -294,20 +312,6 @@ func (a *app) openServices() {
 		Caps:     a.Turns.CheckCaps,
 		Document: documentText,
 		Changed:  func() { a.indexed(chat.ChangeSessions) },
-	})
-	a.Vault = vault.New(vault.Deps{
-		Store:   a.Store,
-		Now:     time.Now,
-		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
-		Changed: func() { a.indexed(chat.ChangeSessions) },
-	})
-	a.Projects = projects.New(projects.Deps{
-		Store:     a.Store,
-		Documents: documentReader(),
-		Count:     count,
-		Protected: a.ownDirs,
-		Log:       a.Log,
-		Changed:   func() { a.indexed(chat.ChangeProjects) },
 	})
 	a.Exports = exporting.New(exporting.Deps{
 		Store:   a.Store,
@@ -319,11 +323,12 @@ func (a *app) openServices() {
 		Folder:  a.exportFolder,
 		Used:    a.exportedTo,
 	})
-	a.Programs = &mcpserver.Gateway{
+	a.Vault = vault.New(vault.Deps{
 		Store:   a.Store,
-		Reader:  newMemoryReader(a),
-		Changed: func() { publish(chat.Change{Kind: chat.ChangePrograms}) },
-	}
+		Now:     time.Now,
+		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
+		Changed: func() { a.indexed(chat.ChangeSessions) },
+	})
 }
 
 // documentText is the text of a document that came with an import.

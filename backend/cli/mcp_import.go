@@ -19,14 +19,14 @@ func (r *run) readServers() (*mcpsetup.Import, error) {
 		return setup.ReadFile(r.path(r.args[0]))
 	}
 	if r.app.In == nil {
-		return setup.Read("")
+		return setup.ReadConfiguration("")
 	}
 	data, err := io.ReadAll(io.LimitReader(r.app.In, 2<<20))
 	if err != nil {
 		const problem = "stdin could not be read; nothing was added."
 		return nil, chat.WrapError(chat.CodeInvalid, "mcp.import", err, problem)
 	}
-	return setup.Read(string(data))
+	return setup.ReadConfiguration(string(data))
 }
 
 // importedServer is a server in a file, exactly as it would run.

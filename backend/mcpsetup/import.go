@@ -75,9 +75,15 @@ const (
 
 const opImport = "mcp.import"
 
-// Read reads a configuration that was pasted, or another program's link for adding a server.
-func (s *Setup) Read(text string) (*Import, error) {
-	in, err := parse(text)
+// Read reads what a person pasted: a configuration, another program's link for adding a server, or a server as its
+// documentation gives it.
+func (s *Setup) Read(text string) (*Import, error) { return s.read(text, fromLine) }
+
+// ReadConfiguration is Read without the last: in a file, or what a program wrote, a line of text is not a command.
+func (s *Setup) ReadConfiguration(text string) (*Import, error) { return s.read(text, nil) }
+
+func (s *Setup) read(text string, line lineReader) (*Import, error) {
+	in, err := parse(text, line)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +115,7 @@ func (s *Setup) ReadFile(path string) (*Import, error) {
 	if err != nil {
 		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "The file could not be read; nothing was added.")
 	}
-	return s.Read(string(data))
+	return s.ReadConfiguration(string(data))
 }
 
 func (s *Setup) remember(in *Import) *Import {
@@ -292,8 +298,11 @@ func fill(cfg *config.MCPServer, secretValues map[string]string, asks []Question
 // answerPlaceholder returns the placeholder for an answer.
 func answerPlaceholder(key string) string { return "${answer:" + key + "}" }
 
-// parse reads what a person pastes: a link, a configuration, or one server as its documentation gives it.
-func parse(text string) (*Import, error) {
+// lineReader reads a server from one line; nil: none is.
+type lineReader func(text string) (servers map[string]json.RawMessage, ok bool)
+
+// parse reads a link, a line, or a configuration.
+func parse(text string, line lineReader) (*Import, error) {
 	if len(text) > maxText {
 		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is too large for a list of servers; nothing was added.")
 	}
@@ -301,8 +310,10 @@ func parse(text string) (*Import, error) {
 	if in, ok, err := parseLink(text); ok {
 		return in, err
 	}
-	if servers, ok := fromLine(text); ok {
-		return candidates("one server", servers, nil), nil
+	if line != nil {
+		if servers, ok := line(text); ok {
+			return candidates("one server", servers, nil), nil
+		}
 	}
 	return parseConfiguration(text)
 }

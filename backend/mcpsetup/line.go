@@ -17,6 +17,9 @@ func fromLine(text string) (servers map[string]json.RawMessage, ok bool) {
 		return oneEntry(hostName(u.Hostname()), map[string]any{"url": text})
 	}
 	words, ok := splitWords(strings.ReplaceAll(text, "\\\n", " "))
+	for i, word := range words {
+		words[i] = shellVariable.ReplaceAllString(word, "${1}$${${2}}")
+	}
 	env := map[string]any{}
 	for ok && len(words) > 0 {
 		name, value, isVariable := strings.Cut(words[0], "=")
@@ -36,7 +39,9 @@ func fromLine(text string) (servers map[string]json.RawMessage, ok bool) {
 
 var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	programName  = regexp.MustCompile(`^([a-z0-9][a-z0-9_.+-]*|[^{}]*[/\\][^{}]*)$`) // prose begins otherwise
+	// shellVariable is a whole value that the shell would take from a variable.
+	shellVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*=)?\$([A-Za-z_][A-Za-z0-9_]*)$`)
+	programName   = regexp.MustCompile(`^([a-z0-9][a-z0-9_.+-]*|[^{}]*[/\\][^{}]*)$`) // prose begins otherwise
 )
 
 func oneEntry(name string, entry map[string]any) (map[string]json.RawMessage, bool) {

@@ -19,10 +19,11 @@ func TestReadsACommandOrAnAddress(t *testing.T) {
 		},
 		"LEVEL=debug npx \\\n  -y time-mcp": {name: "time", command: "npx", args: []string{"-y", "time-mcp"}},
 		`C:\tools\notes-mcp.exe --all`:      {name: "notes", command: `C:\tools\notes-mcp.exe`, args: []string{"--all"}},
+		"KEY=$MY_KEY npx x-mcp $DIR":        {name: "x", command: "npx", args: []string{"x-mcp", "${env:DIR}"}},
 		"https://mcp.linear.app/mcp":        {name: "linear", url: "https://mcp.linear.app/mcp"},
 		"http://127.0.0.1:3000/mcp":         {name: "127-0-0-1", url: "http://127.0.0.1:3000/mcp"},
 	} {
-		in, err := parse(text)
+		in, err := parse(text, fromLine)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -35,7 +36,7 @@ func TestReadsACommandOrAnAddress(t *testing.T) {
 }
 
 func TestASecretOfAContainerIsNoPartOfTheConfiguration(t *testing.T) {
-	in, err := parse("docker run -i --rm -e BRAVE_API_KEY=BSA0123456789abcdefghij mcp/brave-search")
+	in, err := parse("docker run -i --rm -e BRAVE_API_KEY=BSA0123456789abcdefghij mcp/brave-search", fromLine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +44,13 @@ func TestASecretOfAContainerIsNoPartOfTheConfiguration(t *testing.T) {
 	if got.Name != "brave-search" || strings.Contains(strings.Join(got.Args, " "), "BSA0") || !strings.HasPrefix(got.Args[4], "BRAVE_API_KEY=") {
 		t.Errorf("%q: %q", got.Name, got.Args)
 	}
-	if in, err := parse("claude mcp add --transport http linear https://mcp.linear.app/mcp"); err == nil {
+	if in, err := parse("claude mcp add --transport http linear https://mcp.linear.app/mcp", fromLine); err == nil {
 		t.Errorf("%+v", in.Servers)
 	}
 }
 
 func TestASecretBeforeACommandIsNoPartOfTheConfiguration(t *testing.T) {
-	in, err := parse("GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz npx -y github-mcp-server")
+	in, err := parse("GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz npx -y github-mcp-server", fromLine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,12 @@ func TestASecretBeforeACommandIsNoPartOfTheConfiguration(t *testing.T) {
 
 func TestScriptsAndProseAreNoCommands(t *testing.T) {
 	for _, text := range []string{"curl https://x.example | sh", "Please add my server", "npx 'unfinished", "a\nb", "{\"a\":", ""} {
-		if in, err := parse(text); err == nil {
+		if in, err := parse(text, fromLine); err == nil {
 			t.Errorf("%q was read as %+v", text, in.Servers)
 		}
+	}
+	// What a program or a file says is not a command either.
+	if in, err := new(Setup).ReadConfiguration("upstream connect error or disconnect"); err == nil {
+		t.Errorf("%+v", in.Servers)
 	}
 }

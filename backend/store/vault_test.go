@@ -455,6 +455,55 @@ func TestACopyThatWritesToo(t *testing.T) {
 	b.ok(b.Store.Close())
 }
 
+// TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that
+// lost its file sends nothing after it: nobody could read on from there.
+func TestACopyInAnotherFolder(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.full(s.ActiveBranch, "in the original", "said")
+	a.sync()
+	own := added(nil, objects(t, a.folder), "log/")
+	b.full(b.own(s.ActiveBranch, true), "by B", "said")
+	b.sync()
+	last := own[len(own)-1]
+	a.ok(os.WriteFile(filepath.Join(a.folder, filepath.FromSlash(last)), []byte("of another"), 0o600))
+	a.full(s.ActiveBranch, "more", "said")
+	out, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if len(out.Problems) == 0 || out.SentFiles > 0 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestAVaultBehindALink: a folder that is a symbolic link is a vault like any other, and what was sent is known as sent.
+func TestAVaultBehindALink(t *testing.T) {
+	all, s := members(t, 1, true)
+	a, link := all[0], filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(a.folder, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	code, _ := aVault()
+	_, err := a.vault.Connect(a.ctx, link, code)
+	a.ok(err)
+	for _, words := range []string{"first", "second"} {
+		a.full(s.ActiveBranch, words, "said")
+		if out := a.sync(); out.SentFiles != 1 {
+			t.Errorf("%+v", out)
+		}
+		status, err := a.vault.Status(a.ctx)
+		a.ok(err)
+		if status.Unsent || len(status.Devices) != 1 {
+			t.Errorf("%+v", status)
+		}
+	}
+	a.full(s.ActiveBranch, "third", "said")
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if !status.Unsent {
+		t.Error("what was not sent is not said")
+	}
+}
+
 // killed is a place and a store that stop working after a number of operations, before or after the last one took effect.
 type killed struct {
 	vault.Place

@@ -51,6 +51,24 @@ func TestInJSON(t *testing.T) {
 	}
 }
 
+// A word that is written as two is found as a whole, a number in groups from eight digits on, and a long run of capitals
+// costs no more than its length.
+func TestWordsApart(t *testing.T) {
+	text := "Mr O’Neill, +49 (0)30 123456-78, in tests of 1.2.3.5 with parseHTMLDocument."
+	for query, want := range map[string]string{
+		"oneill ": "O’Neill", "4930123456 ": "49 (0)30 123456", "document ": "Document", "html ": "HTML",
+		"inte": "", "1235 ": "", strings.Repeat("x", 2_000_000): "",
+	} {
+		spans, _, _ := All(text, Parse(query))
+		if got := strings.Join(marked(text, spans), "|"); got != want {
+			t.Errorf("%.20q marks %q, want %q", query, got, want)
+		}
+	}
+	if spans, _, _ := All(strings.Repeat("ABCDEF0123456789", 20_000), Parse("abc ")); len(spans) > 0 {
+		t.Errorf("%v", spans)
+	}
+}
+
 func TestParseAndSpans(t *testing.T) {
 	text := "Running late, the runner ran to the café; databases and data: 我爱数据库. A stream of steam."
 	for _, tt := range []struct {
