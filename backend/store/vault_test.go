@@ -444,7 +444,7 @@ func TestOwnFilesThatAreGone(t *testing.T) {
 	settle(t, all, s.ID)
 }
 
-// saved copies the data of a member, as a file manager or a backup would; the member goes on.
+// saved copies the data of a member, as a file manager or a backup would; the member continues.
 func (m *member) saved() string {
 	m.Helper()
 	dir := m.TempDir()
@@ -537,9 +537,9 @@ func TestACopyThatWritesToo(t *testing.T) {
 	}
 }
 
-// TestRestoredWhileTheFirstGoesOn: data that was restored from an older backup, elsewhere or in place, goes on beside the
+// TestRestoredWhileTheFirstContinues: data that was restored from an older backup, elsewhere or in place, works beside the
 // first: nothing diverges, and everything is on both.
-func TestRestoredWhileTheFirstGoesOn(t *testing.T) {
+func TestRestoredWhileTheFirstContinues(t *testing.T) {
 	all, s := members(t, 1, true)
 	a := all[0]
 	a.sync()
