@@ -563,6 +563,61 @@ func TestRestoredWhileTheFirstContinues(t *testing.T) {
 	}
 }
 
+// counting counts what is read of a place.
+type counting struct {
+	vault.Place
+	read []string
+}
+
+func (c *counting) Get(ctx context.Context, name string) ([]byte, error) {
+	c.read = append(c.read, name)
+	return c.Place.Get(ctx, name)
+}
+
+// TestAWaitingPartIsReadAlone: while a part of a session waits for another device's, only the file with it is read again, and it
+// is applied once the other is here.
+func TestAWaitingPartIsReadAlone(t *testing.T) {
+	all, s := members(t, 3, true)
+	a, b, c := all[0], all[1], all[2]
+	a.full(s.ActiveBranch, "by A", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	b.full(b.own(s.ActiveBranch, true), "after A", "said")
+	b.sync()
+	other, branch := b.session("another")
+	for range 3 {
+		b.full(branch.ID, "by B", "said")
+		b.sync()
+	}
+	carry(t, b.folder, c.folder, nil)
+	for name := range objects(t, c.folder) {
+		if objects(t, a.folder)[name] != nil && strings.HasPrefix(name, "log/") {
+			c.ok(os.Remove(filepath.Join(c.folder, filepath.FromSlash(name))))
+		}
+	}
+	var place *counting
+	c.place = func(vault.Target) (vault.Place, error) {
+		place = &counting{Place: vault.Folder(c.folder)}
+		return place, nil
+	}
+	for range 2 {
+		out, err := c.vault.Sync(c.ctx)
+		c.ok(err)
+		if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "1 parts of sessions wait") || !c.has(other.ID) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if n := len(slices.DeleteFunc(place.read, func(name string) bool { return !strings.HasPrefix(name, "log/") })); n != 2 {
+		t.Errorf("%d files were read again, beside the last of its own", n-1)
+	}
+	carry(t, a.folder, c.folder, nil)
+	c.sync()
+	if got := c.said(s.ID, "by A", "after A"); len(got) != 2 {
+		t.Errorf("C has %q", got)
+	}
+}
+
 // TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that
 // lost its file sends nothing after it: nobody could read on from there.
 func TestACopyInAnotherFolder(t *testing.T) {

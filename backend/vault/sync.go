@@ -120,7 +120,7 @@ func (x *exchange) at(device string) position {
 	return position{Sum: make([]byte, sha256.Size)}
 }
 
-// receive reads a log from where it was not applied completely.
+// receive reads what is new in a log, and again the files of which parts wait.
 func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
@@ -128,9 +128,9 @@ func (x *exchange) receive(device string) error {
 			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
-	waiting := 0 // parts of sessions
-	for next, stop := at, false; !stop && next.Number < last; {
-		var batch []file
+	again, stop := x.waitingFiles(device, last)
+	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
+		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
 			f, err := x.follow(device, next)
 			if err != nil {
@@ -150,23 +150,55 @@ func (x *exchange) receive(device string) error {
 		if err != nil {
 			return err
 		}
-		for i, f := range batch {
-			if waits[i] > 0 {
-				waiting += waits[i]
-			} else if waiting == 0 {
-				x.state.Logs[device] = position{f.Number, f.sum()}
-				x.report.ReceivedFiles++
-			}
-		}
+		x.report.ReceivedFiles += x.remember(device, next, batch, waits)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
 	}
-	if waiting > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+	parts := 0
+	for _, w := range x.state.Waiting[device] {
+		parts += w.Parts
+	}
+	if parts > 0 {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], parts).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
+}
+
+// waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
+func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool) {
+	for _, w := range x.state.Waiting[device] {
+		f, err := x.box.read(x.ctx, device, w.Number)
+		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
+			err = errExchanged
+		}
+		if err != nil {
+			x.named(device, w.Number, last, err)
+			return nil, true
+		}
+		files = append(files, f)
+	}
+	return files, false
+}
+
+// remember notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
+func (x *exchange) remember(device string, at position, batch []file, waits []int) (complete int) {
+	x.state.Logs[device] = at
+	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
+		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
+	})
+	for i, f := range batch {
+		if waits[i] == 0 {
+			complete++
+		} else {
+			list = append(list, waiting{position{f.Number, f.sum()}, waits[i]})
+		}
+	}
+	if x.state.Waiting[device] = list; len(list) == 0 {
+		delete(x.state.Waiting, device)
+	}
+	return complete
 }
 
 // errExchanged means that a file does not follow from the one before.
@@ -370,7 +402,7 @@ var errCopied = errors.New("other data writes under the same name")
 
 // depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
 func (x *exchange) depart() error {
-	x.state.Logs = map[string]position{}
+	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
 	text, err := chat.MarshalJSON(x.state)
 	if err == nil {
 		err = x.Store.NewVault(x.ctx, text)

@@ -67,12 +67,20 @@ type state struct {
 	ID      string              `json:"id"`
 	Key     []byte              `json:"key"`
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	// Waiting are files of these with parts of sessions that could not be applied.
+	Waiting map[string][]waiting `json:"waiting,omitempty"`
 }
 
 // position is how far a log was written or read.
 type position struct {
 	Number int64  `json:"number"`
 	Sum    []byte `json:"sum"` // of the file of this number
+}
+
+// waiting is a file of a log that was read, some parts of which wait for others.
+type waiting struct {
+	position
+	Parts int `json:"parts"`
 }
 
 // lockFile is vault.json, the only object that is not sealed.
@@ -235,6 +243,9 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
 			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
+	}
+	if s.Waiting == nil {
+		s.Waiting = map[string][]waiting{}
 	}
 	return s, err
 }
