@@ -38,24 +38,28 @@ type Report struct {
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
+	v.note(func(l *Latest) { l.Busy = true })
 	x, err := v.open(ctx)
 	if err != nil {
+		v.note(func(l *Latest) { l.ended(Report{}, nil, err, v.Now()) })
 		return Report{}, err
 	}
+	x.begun()
 	if err = x.introduce(); err == nil {
 		err = x.receiveAll()
 	}
 	if err == nil {
 		err = x.send()
 	}
-	if len(x.report.Sessions) > 0 && v.Changed != nil {
-		v.Changed()
+	if err == nil {
+		err = x.remember()
 	}
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
 		err = placeError(opSync, x.state.Folder, err)
 	}
+	v.note(func(l *Latest) { l.ended(x.report, x.devices(), err, v.Now()) })
 	return x.report, err
 }
 
@@ -142,6 +146,8 @@ func (x *exchange) receive(device string) error {
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
+		x.progress(len(batch))
+		x.arrived()
 	}
 	if waiting > 0 {
 		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
@@ -263,8 +269,17 @@ func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle
 		x.report.ReceivedEvents += events
 		x.report.ReceivedTurns += out.Turns
 		x.report.Sessions = append(x.report.Sessions, session)
+		x.progress(0)
 	}
 	return err
+}
+
+// arrived passes on which sessions got events since the last call.
+func (x *exchange) arrived() {
+	if came := x.report.Sessions[x.told:]; len(came) > 0 && x.Changed != nil {
+		x.Changed(slices.Clone(came))
+	}
+	x.told = len(x.report.Sessions)
 }
 
 // ofSession reports an error about a session as a problem; false: it affects all.
@@ -309,8 +324,13 @@ func (x *exchange) send() error {
 				return err
 			}
 		}
-		if err := x.put(x.ctx, x.state, unsent.Segments); err != nil || !unsent.More {
-			return err
+		if len(unsent.Segments) > 0 {
+			if err := x.put(x.ctx, x.state, unsent.Segments); err != nil {
+				return err
+			}
+		}
+		if !unsent.More {
+			return nil
 		}
 	}
 }
@@ -340,6 +360,10 @@ func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
 		return false, err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
+	if x.logs[x.own] == nil {
+		x.logs[x.own] = map[int64]Object{}
+	}
+	x.logs[x.own][f.Number] = Object{logName(x.own, f.Number), int64(size), x.Now()}
 	x.report.SentFiles++
 	x.report.SentBytes += size
 	for _, s := range segments {

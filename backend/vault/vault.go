@@ -43,13 +43,17 @@ type Deps struct {
 	Store   Store
 	Now     clock.Clock
 	Place   func(folder string) Place
-	Changed func() // sessions came
+	Changed func([]chat.SessionID) // these sessions got events
+	Noted   func()                 // what Latest returns has changed
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
 	busy sync.Mutex
+
+	mu     sync.Mutex
+	latest Latest
 }
 
 // New returns the vault of a data directory, which may have none yet.
@@ -61,6 +65,8 @@ type state struct {
 	ID     string              `json:"id"`
 	Key    []byte              `json:"key"`
 	Logs   map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
+	Exchanged string `json:"exchanged"`
 }
 
 // position is how far a log was written or read.
@@ -242,6 +248,9 @@ type exchange struct {
 	logs   map[string]map[int64]Object // the files that are there, by device
 	names  map[string]string           // of devices, for people
 	report Report
+	told   int // of the report's sessions: passed to Changed
+
+	introduced bool // the vault has the name of this device
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
@@ -276,6 +285,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
+		x.introduced = x.introduced || o.Name == devicesDir+x.own
 		if device, number, ok := numberOf(o.Name); ok {
 			if x.logs[device] == nil {
 				x.logs[device] = map[int64]Object{}
@@ -315,6 +325,9 @@ func (x *exchange) nameOf(device string) string {
 
 // introduce stores what this device is called.
 func (x *exchange) introduce() error {
+	if x.introduced {
+		return nil
+	}
 	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.names[x.own]})
 	if err == nil {
 		_, err = x.box.put(x.ctx, devicesDir+x.own, raw)
