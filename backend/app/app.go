@@ -325,8 +325,9 @@ func (a *app) openTransfers(count func(string) int) {
 	})
 	a.Vault = vault.New(vault.Deps{
 		Store:   a.Store,
+		Secrets: a.Keys.Store,
 		Now:     time.Now,
-		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
+		Place:   vault.Open,
 		Changed: a.received,
 		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})

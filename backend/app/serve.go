@@ -280,8 +280,8 @@ func (f *fanout) Frame(frame chat.Frame) {
 	}
 }
 
-// told tells the schedule about a change.
-func (f *fanout) told(c chat.Change) {
+// schedules passes a change on to the schedule of exchanges.
+func (f *fanout) schedules(c chat.Change) {
 	switch {
 	case f.schedule == nil:
 	case c.Kind == chat.ChangeVault || c.Kind == chat.ChangeJobs: // a vault may have been chosen, or a pause has ended
@@ -294,7 +294,7 @@ func (f *fanout) told(c chat.Change) {
 // Change implements turn.Publisher.
 func (f *fanout) Change(c chat.Change) {
 	f.main.Change(c)
-	f.told(c)
+	f.schedules(c)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, s := range f.subscribers {

@@ -221,6 +221,8 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	})
 	reconciler := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	reconciler.RestorePause(ctx)
+	never := func() bool { return false }
+	schedule := vault.NewSchedule(vault.ScheduleDeps{Automatic: never, Answering: never})
 	count := func(text string) int { return wordCounter{}.Count("", text) }
 	s := &cli.Services{
 		Set: &services.Set{
@@ -238,7 +240,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			Turns:         engine,
 			Jobs:          runner,
 			Reconciler:    reconciler,
-			VaultSchedule: vault.NewSchedule(vault.ScheduleDeps{Automatic: func() bool { return false }, Answering: func() bool { return false }}),
+			VaultSchedule: schedule,
 			Branches:      branchService,
 			Answers:       answers.New(db, engine, branchService),
 			Counter:       wordCounter{},
@@ -257,6 +259,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
+			schedule.Stop(ctx)
 			err := engine.Close(ctx)
 			reconciler.Stop()
 			runner.Stop()

@@ -21,6 +21,7 @@ const (
 type Latest struct {
 	Connected bool
 	Address   string
+	User      string // of the place; empty: none is needed
 	// Exchanged is the end of the last exchange without an error; zero: there was none.
 	Exchanged time.Time
 
@@ -43,7 +44,7 @@ func (l Latest) Attention(now time.Time) bool {
 		return false
 	case l.Err == nil:
 		return !l.troubled.IsZero() && now.Sub(l.troubled) >= problemPatience
-	case chat.CodeOf(l.Err) == chat.CodeUnavailable:
+	case chat.CodeOf(l.Err) == chat.CodeUnavailable, chat.CodeOf(l.Err) == chat.CodeNotFound: // perhaps a drive that is not there
 		return now.Sub(l.Exchanged) >= reachPatience
 	}
 	return true
@@ -61,7 +62,7 @@ func (v *Vault) Latest(ctx context.Context) (Latest, error) {
 	if remembered, err := chat.ParseTime(s.Exchanged); err == nil && remembered.After(l.Exchanged) {
 		l.Exchanged = remembered
 	}
-	l.Connected, l.Address = true, s.Folder
+	l.Connected, l.Address, l.User = true, s.Address, s.User
 	return l, err
 }
 
@@ -124,12 +125,19 @@ func (x *exchange) remember() error {
 	return x.put(x.ctx, x.state, nil)
 }
 
-// Disconnect forgets the vault. What it has stays there, and what came from it stays here.
+// Disconnect forgets the vault, and the password of its place. What it has stays there, and what came from it stays here.
 func (v *Vault) Disconnect(ctx context.Context) error {
 	v.busy.Lock()
 	defer v.busy.Unlock()
-	err := v.Store.NewVault(ctx, nil)
+	before, err := v.state(ctx)
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return nil
+	}
 	if err == nil {
+		err = v.Store.NewVault(ctx, nil)
+	}
+	if err == nil {
+		v.forget(before, state{})
 		v.note(func(l *Latest) { *l = Latest{} })
 	}
 	return err

@@ -57,7 +57,7 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
-		err = placeError(opSync, x.state.Folder, err)
+		err = placeError(opSync, x.state.Address, err)
 	}
 	v.note(func(l *Latest) { l.ended(x.report, x.devices(), err, v.Now()) })
 	return x.report, err
@@ -276,10 +276,10 @@ func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle
 
 // arrived passes on which sessions got events since the last call.
 func (x *exchange) arrived() {
-	if came := x.report.Sessions[x.told:]; len(came) > 0 && x.Changed != nil {
+	if came := x.report.Sessions[x.reported:]; len(came) > 0 && x.Changed != nil {
 		x.Changed(slices.Clone(came))
 	}
-	x.told = len(x.report.Sessions)
+	x.reported = len(x.report.Sessions)
 }
 
 // ofSession reports an error about a session as a problem; false: it affects all.
@@ -360,9 +360,6 @@ func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
 		return false, err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
-	if x.logs[x.own] == nil {
-		x.logs[x.own] = map[int64]Object{}
-	}
 	x.logs[x.own][f.Number] = Object{logName(x.own, f.Number), int64(size), x.Now()}
 	x.report.SentFiles++
 	x.report.SentBytes += size
@@ -385,7 +382,7 @@ func (x *exchange) resume() (ready bool, err error) {
 	for n := int64(1); n <= at.Number; n++ {
 		if _, ok := x.logs[x.own][n]; !ok {
 			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
-				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault FOLDER --passphrase-file FILE sends everything there"))
+				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault ADDRESS --passphrase-file FILE sends everything there"))
 			return false, nil
 		}
 	}
