@@ -326,8 +326,9 @@ func (a *app) openTransfers(count func(string) int) {
 	})
 	a.Vault = vault.New(vault.Deps{
 		Store:   a.Store,
+		Secrets: a.Keys.Store,
 		Now:     time.Now,
-		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
+		Place:   vault.Open,
 		Changed: func() { a.indexed(chat.ChangeSessions) },
 	})
 }

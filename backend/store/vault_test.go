@@ -33,8 +33,8 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 		panic(err)
 	}
 	defer d.Close()
-	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: func(f string) vault.Place { return vault.Folder(f) }})
-	out, err := v.Connect(context.Background(), dir, "a passphrase")
+	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Open})
+	out, err := v.Connect(context.Background(), vault.Target{Address: dir}, "a passphrase")
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +50,7 @@ type member struct {
 	*device
 	folder string
 	vault  *vault.Vault
-	place  func(string) vault.Place
+	place  func(vault.Target) (vault.Place, error)
 }
 
 // join connects a device to a vault in an existing folder, or in one of its own.
@@ -61,16 +61,16 @@ func (d *device) join(folder string) *member {
 		folder = d.TempDir()
 	}
 	d.ok(os.WriteFile(filepath.Join(folder, "vault.json"), lock, 0o600))
-	m := &member{device: d, folder: folder, place: func(f string) vault.Place { return vault.Folder(f) }}
+	m := &member{device: d, folder: folder, place: vault.Open}
 	m.begin()
-	_, err := m.vault.Connect(d.ctx, folder, code)
+	_, err := m.vault.Connect(d.ctx, vault.Target{Address: folder}, code)
 	d.ok(err)
 	return m
 }
 
 // begin uses the vault as a program that was started again.
 func (m *member) begin() {
-	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(f string) vault.Place { return m.place(f) }})
+	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
 }
 
 // sync exchanges, without problems.
@@ -417,7 +417,7 @@ func TestOwnFilesThatAreGone(t *testing.T) {
 	for _, m := range all {
 		m.folder = t.TempDir()
 		fill(t, m.folder, map[string][]byte{"vault.json": []byte(strings.Replace(string(lock), `"id": "`, `"id": "1`, 1))})
-		_, err := m.vault.Connect(m.ctx, m.folder, code)
+		_, err := m.vault.Connect(m.ctx, vault.Target{Address: m.folder}, code)
 		m.ok(err)
 	}
 	settle(t, all, s.ID)
@@ -483,7 +483,7 @@ func TestAVaultBehindALink(t *testing.T) {
 		t.Skipf("no links here: %v", err)
 	}
 	code, _ := aVault()
-	_, err := a.vault.Connect(a.ctx, link, code)
+	_, err := a.vault.Connect(a.ctx, vault.Target{Address: link}, code)
 	a.ok(err)
 	for _, words := range []string{"first", "second"} {
 		a.full(s.ActiveBranch, words, "said")
@@ -554,7 +554,7 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 				a.full(s.ActiveBranch, "by A", strings.Repeat("a long answer ", 10_000))
 			}
 			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
-			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(string) vault.Place { return k }})
+			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(vault.Target) (vault.Place, error) { return k, nil }})
 			if _, err := dying.Sync(a.ctx); err == nil {
 				ended++
 			}

@@ -22,7 +22,7 @@ type Device struct {
 
 // Status is what is known of the vault without reading its files.
 type Status struct {
-	Folder  string
+	Address string
 	Devices []Device
 	Unsent  bool // there may be something to send
 	Running int  // sessions that are sent when their answers are complete
@@ -37,7 +37,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	unsent, err := v.Store.Unsent(ctx, 0)
-	return Status{Folder: x.state.Folder, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
+	return Status{Address: x.state.Address, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
 }
 
 // devices describes the logs, this device's first, then by name.

@@ -54,7 +54,7 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
-		err = placeError(opSync, x.state.Folder, err)
+		err = placeError(opSync, x.state.Address, err)
 	}
 	return x.report, err
 }
@@ -361,7 +361,7 @@ func (x *exchange) resume() (ready bool, err error) {
 	for n := int64(1); n <= at.Number; n++ {
 		if _, ok := x.logs[x.own][n]; !ok {
 			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
-				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault FOLDER --passphrase-file FILE sends everything there"))
+				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault ADDRESS --passphrase-file FILE sends everything there"))
 			return false, nil
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -41,8 +40,9 @@ type Store interface {
 // Deps are what a Vault needs.
 type Deps struct {
 	Store   Store
+	Secrets *secrets.Store
 	Now     clock.Clock
-	Place   func(folder string) Place
+	Place   func(Target) (Place, error)
 	Changed func() // sessions came
 }
 
@@ -57,10 +57,12 @@ func New(d Deps) *Vault { return &Vault{Deps: d} }
 
 // state is what this device remembers of its vault. The key is in the database because that is sealed if anything is.
 type state struct {
-	Folder string              `json:"folder"`
-	ID     string              `json:"id"`
-	Key    []byte              `json:"key"`
-	Logs   map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	Address string              `json:"address"`
+	User    string              `json:"user,omitempty"`
+	Env     string              `json:"env,omitempty"` // the variable that has the password; empty: the keyring has it
+	ID      string              `json:"id"`
+	Key     []byte              `json:"key"`
+	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
 }
 
 // position is how far a log was written or read.
@@ -87,22 +89,22 @@ type Connected struct {
 	Code    string // the recovery code of a vault that was created
 }
 
-// Connect chooses the folder of the vault. Without a vault there, one is created. secret is its passphrase or its
+// Connect chooses the place of the vault. Without a vault there, one is created. secret is its passphrase or its
 // recovery code.
-func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connected, err error) {
+func (v *Vault) Connect(ctx context.Context, t Target, secret string) (out Connected, err error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return out, chat.WrapError(chat.CodeNotFound, opConnect, err, "There is no folder %s; nothing was changed.", folder).
-			WithHint("create it first, or connect the drive")
-	}
 	if secret == "" {
 		return out, chat.Errorf(chat.CodeInvalid, opConnect, "The passphrase is empty; nothing was changed.")
 	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return out, chat.WrapError(chat.CodeInvalid, opConnect, err, "The path cannot be used.")
+	env, err := v.check(&t)
+	if err != nil {
+		return out, err
 	}
-	place := v.Place(folder)
+	place, err := v.Place(t)
+	if err != nil {
+		return out, err
+	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
 		out.Created = true
@@ -115,9 +117,9 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 		}
 	}
 	if err != nil {
-		return out, placeError(opConnect, folder, err)
+		return out, placeError(opConnect, t.Address, err)
 	}
-	lock, err := readLock(folder, raw)
+	lock, err := readLock(t.Address, raw)
 	if err != nil {
 		return out, err
 	}
@@ -126,19 +128,28 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 		return out, chat.WrapError(chat.CodeSealed, opConnect, err, "The passphrase does not open the vault; nothing was changed.")
 	}
 	if err != nil {
-		return out, damagedLock(folder, err)
+		return out, damagedLock(t.Address, err)
 	}
-	s, err := v.state(ctx)
-	switch {
-	case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
+	before, err := v.state(ctx)
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
-	case err == nil && s.ID == lock.ID: // the same one, perhaps elsewhere
-		s.Folder = folder
-		return out, v.put(ctx, s, nil)
 	}
-	text, err := chat.MarshalJSON(state{Folder: folder, ID: lock.ID, Key: key[:], Logs: map[string]position{}})
-	if err == nil {
+	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}}
+	known := err == nil && before.ID == lock.ID // the same one, perhaps elsewhere
+	if known {
+		s = before
+	}
+	s.Address, s.User, s.Env = t.Address, t.User, env
+	if err := v.keep(t, env); err != nil {
+		return out, err
+	}
+	if known {
+		err = v.put(ctx, s, nil)
+	} else if text, err2 := chat.MarshalJSON(s); err2 == nil {
 		err = v.Store.NewVault(ctx, text)
+	}
+	if err == nil {
+		v.forget(before, s)
 	}
 	return out, err
 }
@@ -183,34 +194,34 @@ func numberOf(name string) (device string, number int64, ok bool) {
 	return m[1], number, err == nil && number > 0
 }
 
-func readLock(folder string, raw []byte) (lockFile, error) {
+func readLock(address string, raw []byte) (lockFile, error) {
 	var l lockFile
 	err := json.Unmarshal(raw, &l)
 	switch {
 	case err == nil && l.Version > formatVersion:
-		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", folder).
+		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", address).
 			WithHint("update the program on this computer")
 	case err != nil || l.ID == "" || !l.Lock.Valid():
-		return l, damagedLock(folder, err)
+		return l, damagedLock(address, err)
 	}
 	return l, nil
 }
 
-func damagedLock(folder string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", folder).
+func damagedLock(address string, err error) error {
+	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", address).
 		WithHint("take it from another copy of the folder; it never changes")
 }
 
 // placeError is the error of a place, for people.
-func placeError(op, folder string, err error) error {
+func placeError(op, address string, err error) error {
 	if errors.Is(err, errNoLock) {
-		return chat.WrapError(chat.CodeNotFound, op, err, "%s has parts of a vault, but no vault.json; nothing was changed.", folder).
+		return chat.WrapError(chat.CodeNotFound, op, err, "%s has parts of a vault, but no vault.json; nothing was changed.", address).
 			WithHint("wait until the folder is synchronized completely, or choose an empty folder")
 	}
 	if e := new(chat.Error); errors.As(err, &e) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return chat.WrapError(chat.CodeUnavailable, op, err, "The vault in %s cannot be reached; nothing is lost, and the next exchange continues.", folder).
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The vault in %s cannot be reached; nothing is lost, and the next exchange continues.", address).
 		WithHint("connect the drive, or look at its free space and permissions")
 }
 
@@ -219,7 +230,7 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 	raw, err := v.Store.VaultState(ctx)
 	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
-			WithHint("contextinfinity sync --vault FOLDER --passphrase-file FILE")
+			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
 	return s, err
 }
@@ -251,27 +262,30 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := v.Place(s.Folder)
+	place, err := v.reach(s)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
-		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Folder).
-			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault FOLDER begins another one")
+		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Address).
+			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault ADDRESS begins another one")
 	}
 	if err != nil {
-		return nil, placeError(opSync, s.Folder, err)
+		return nil, placeError(opSync, s.Address, err)
 	}
-	lock, err := readLock(s.Folder, raw)
+	lock, err := readLock(s.Address, raw)
 	if err != nil {
 		return nil, err
 	}
 	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
 	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
-		return nil, chat.Errorf(chat.CodeConflict, opSync, "The folder %s has another vault than before. Nothing was changed here or there.", s.Folder).
-			WithHint("put the vault back, or use the other one: contextinfinity sync --vault FOLDER --passphrase-file FILE")
+		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
+			WithHint("put the vault back, or use the other one: contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
 	objects, err := place.List(ctx, "")
 	if err != nil {
-		return nil, placeError(opSync, s.Folder, err)
+		return nil, placeError(opSync, s.Address, err)
 	}
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
