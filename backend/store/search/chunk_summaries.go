@@ -30,7 +30,7 @@ const notSummarized = `FROM chunks c JOIN turns t ON t.id = c.source_turn
 // about.
 func (s *Search) UnsummarizedModels(ctx context.Context, minTokens int) ([]string, error) {
 	return core.All[string](ctx, s, "chunk.unsummarized", `SELECT DISTINCT t.primary_model `+notSummarized,
-		append([]any{minTokens}, s.Device.Finishing()...)...)
+		append([]any{minTokens}, s.Device().Finishing()...)...)
 }
 
 // failedPause is how long a failed job keeps others of its type from being queued: its cause is likely theirs too.
@@ -67,7 +67,7 @@ func (s *Search) QueueChunkSummaries(ctx context.Context, models []string, minTo
 // text cannot be read has only its id.
 func (s *Search) ChunksToSummarize(ctx context.Context, turn chat.TurnID, minTokens, limit int) ([]chat.ChunkText, error) {
 	return core.Query(ctx, s, "chunk.unsummarized", func(db *gorm.DB) ([]chat.ChunkText, error) {
-		args := append([]any{minTokens}, s.Device.Finishing()...)
+		args := append([]any{minTokens}, s.Device().Finishing()...)
 		ids, err := sqlite.All[chat.ChunkID](db, `SELECT c.id `+notSummarized+` AND t.id = ? ORDER BY c.ordinal, c.id LIMIT ?`,
 			append(args, turn, limit)...)
 		if err != nil {
@@ -153,7 +153,7 @@ func (s *Search) ChunkSummaries(ctx context.Context, minTokens int) (chat.ChunkS
 			return out, err
 		}
 		out.Waiting, err = sqlite.One[int](db, "chunks", "", `SELECT count(*) `+notSummarized,
-			append([]any{minTokens}, s.Device.Finishing()...)...)
+			append([]any{minTokens}, s.Device().Finishing()...)...)
 		return out, err
 	})
 }
