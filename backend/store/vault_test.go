@@ -780,3 +780,62 @@ func TestAVaultIsSmall(t *testing.T) {
 	}
 	t.Logf("%d bytes in the vault, %d of events here; all in %v, one turn in %v", stored, rows[0], all, time.Since(began))
 }
+
+// What the window shows of an exchange: what came is passed on as it comes, an idle exchange writes nothing, and trouble that
+// may pass by itself is no news at first.
+func TestWhatIsKnownOfAnExchange(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	var came []chat.SessionID
+	noted, most := 0, vault.Latest{}
+	latest := func() vault.Latest {
+		l, err := b.vault.Latest(b.ctx)
+		b.ok(err)
+		return l
+	}
+	b.vault.Changed = func(ids []chat.SessionID) { came = append(came, ids...) }
+	b.vault.Noted = func() {
+		noted++
+		if l := latest(); l.Busy && l.Report.ReceivedTurns > most.Report.ReceivedTurns {
+			most = l
+		}
+	}
+	a.full(a.own(s.ActiveBranch, false), "from the other one", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	l := latest()
+	if !slices.Contains(came, s.ID) || noted == 0 || most.Report.ReceivedTurns == 0 || l.Busy || !l.Connected || l.Address != b.folder ||
+		len(l.Devices) < 2 || l.Exchanged.IsZero() || l.Attention(l.Exchanged.Add(100*time.Hour)) {
+		t.Fatalf("came %v, %d notes, at most %+v, now %+v", came, noted, most, l)
+	}
+
+	before, err := b.Changes(b.ctx)
+	b.ok(err)
+	b.sync()
+	if after, err := b.Changes(b.ctx); err != nil || after != before {
+		t.Errorf("an exchange of nothing wrote to the database: %d, %d, %v", before, after, err)
+	}
+
+	b.ok(os.Rename(b.folder, b.folder+".away"))
+	if _, err := b.vault.Sync(b.ctx); err == nil {
+		t.Fatal("exchanged with a folder that is not there")
+	}
+	l = latest()
+	if l.Err == nil || l.Attention(l.Exchanged.Add(time.Minute)) || !l.Attention(l.Exchanged.Add(2*time.Hour)) {
+		t.Errorf("a folder that is not there: %+v", l)
+	}
+	b.begin() // another run remembers when it was
+	if again := latest(); again.Exchanged.IsZero() || !again.Connected {
+		t.Errorf("after a restart: %+v", again)
+	}
+	b.ok(os.Rename(b.folder+".away", b.folder))
+	b.ok(b.vault.Disconnect(b.ctx))
+	if l := latest(); l.Connected {
+		t.Errorf("disconnected: %+v", l)
+	}
+	_, err = b.vault.Sync(b.ctx)
+	if chat.CodeOf(err) != chat.CodeNotFound || !b.has(s.ID) {
+		t.Errorf("an exchange without a vault: %v", err)
+	}
+}

@@ -39,36 +39,50 @@ type Report struct {
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
+	v.note(func(l *Latest) { l.Busy = true })
+	x, err := v.sync(ctx)
+	var devices []Device
+	if x == nil {
+		x = &exchange{}
+	} else {
+		devices = x.devices()
+	}
+	v.note(func(l *Latest) { l.ended(x.report, devices, err, v.Now()) })
+	return x.report, err
+}
+
+func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 	x, err := v.open(ctx)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	if err = x.exchange(); errors.Is(err, errCopied) {
 		for _, do := range []func(*exchange) error{(*exchange).depart, (*exchange).exchange} {
 			before := x
 			if x, err = v.open(ctx); err != nil {
-				return before.report, err
+				return before, err
 			}
-			x.report, x.held = before.report, before.held
+			x.report, x.reported, x.held = before.report, before.reported, before.held
 			if err = do(x); err != nil || !x.report.Departed {
 				break
 			}
 		}
 	}
-	x.report.Problems = append(x.report.Problems, x.held...)
-	if len(x.report.Sessions) > 0 && v.Changed != nil {
-		v.Changed()
+	if err == nil {
+		err = x.remember()
 	}
+	x.report.Problems = append(x.report.Problems, x.held...)
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
 		err = placeError(opSync, x.state.Address, err)
 	}
-	return x.report, err
+	return x, err
 }
 
 // exchange receives, then sends.
 func (x *exchange) exchange() error {
+	x.begun()
 	if err := x.introduce(); err != nil {
 		return err
 	}
@@ -150,10 +164,12 @@ func (x *exchange) receive(device string) error {
 		if err != nil {
 			return err
 		}
-		x.report.ReceivedFiles += x.remember(device, next, batch, waits)
+		x.report.ReceivedFiles += x.passed(device, next, batch, waits)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
+		x.progress(len(batch))
+		x.arrived()
 	}
 	parts := 0
 	for _, w := range x.state.Waiting[device] {
@@ -182,8 +198,8 @@ func (x *exchange) waitingFiles(device string, last int64) (files []file, stop b
 	return files, false
 }
 
-// remember notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
-func (x *exchange) remember(device string, at position, batch []file, waits []int) (complete int) {
+// passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
+func (x *exchange) passed(device string, at position, batch []file, waits []int) (complete int) {
 	x.state.Logs[device] = at
 	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
 		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
@@ -314,8 +330,17 @@ func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle
 		x.report.ReceivedEvents += events
 		x.report.ReceivedTurns += out.Turns
 		x.report.Sessions = append(x.report.Sessions, session)
+		x.progress(0)
 	}
 	return err
+}
+
+// arrived passes on which sessions got events since the last call.
+func (x *exchange) arrived() {
+	if came := x.report.Sessions[x.reported:]; len(came) > 0 && x.Changed != nil {
+		x.Changed(slices.Clone(came))
+	}
+	x.reported = len(x.report.Sessions)
 }
 
 // ofSession reports an error about a session as a problem; false: it affects all.
@@ -359,8 +384,13 @@ func (x *exchange) send() error {
 				return err
 			}
 		}
-		if err := x.put(x.ctx, x.state, unsent.Segments); err != nil || !unsent.More {
-			return err
+		if len(unsent.Segments) > 0 {
+			if err := x.put(x.ctx, x.state, unsent.Segments); err != nil {
+				return err
+			}
+		}
+		if !unsent.More {
+			return nil
 		}
 	}
 }
@@ -389,6 +419,7 @@ func (x *exchange) write(segments []bundle.Segment) error {
 		return err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
+	x.logs[x.own][f.Number] = Object{logName(x.own, f.Number), int64(size), x.Now()}
 	x.report.SentFiles++
 	x.report.SentBytes += size
 	for _, s := range segments {
