@@ -22,6 +22,8 @@ type Place interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 	// List returns the objects whose names begin with a prefix that ends with a slash, or all; others may be among them.
 	List(ctx context.Context, prefix string) ([]Object, error)
+	// Delete removes an object, if there is one of this name.
+	Delete(ctx context.Context, name string) error
 }
 
 // Object is an entry of a list.
@@ -125,6 +127,15 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 		err = errors.New("it is too large")
 	}
 	return content, err
+}
+
+// Delete implements Place.
+func (f Folder) Delete(_ context.Context, name string) error {
+	err := faultfs.Remove(faultfs.Export, f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, faultfs.SyncDir(faultfs.Export, filepath.Dir(f.path(name))))
 }
 
 // List implements Place.
