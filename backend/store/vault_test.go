@@ -33,7 +33,7 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 		panic(err)
 	}
 	defer d.Close()
-	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Open})
+	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Places{}.Open})
 	out, err := v.Connect(context.Background(), vault.Target{Address: dir}, "a passphrase")
 	if err != nil {
 		panic(err)
@@ -61,7 +61,7 @@ func (d *device) join(folder string) *member {
 		folder = d.TempDir()
 	}
 	d.ok(os.WriteFile(filepath.Join(folder, "vault.json"), lock, 0o600))
-	m := &member{device: d, folder: folder, place: vault.Open}
+	m := &member{device: d, folder: folder, place: vault.Places{}.Open}
 	m.begin()
 	_, err := m.vault.Connect(d.ctx, vault.Target{Address: folder}, code)
 	d.ok(err)

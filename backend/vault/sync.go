@@ -106,7 +106,7 @@ func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
 		x.problem(chat.Errorf(chat.CodeCorrupt, opSync, "%s: the vault has %d files of this device, and had %d: it was emptied or set back. Nothing was deleted here; what this device writes waits.",
-			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
+			x.nameOf(device), last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
 	waiting := 0 // parts of sessions
@@ -144,7 +144,7 @@ func (x *exchange) receive(device string) error {
 		}
 	}
 	if waiting > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.nameOf(device), waiting).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
@@ -165,18 +165,19 @@ func (x *exchange) follow(device string, at position) (file, error) {
 // named reports a file that cannot be read as a problem; false: the error is one of the place or of this device, and affects all.
 func (x *exchange) named(device string, number, last int64, err error) bool {
 	const hint = "wait until the folder is synchronized completely, or take the file from another copy of the folder"
+	_, whole := errors.AsType[placeFault](err)
 	switch {
-	case x.ctx.Err() != nil:
+	case x.ctx.Err() != nil, whole:
 		return false
 	case errors.Is(err, ErrMissing):
 		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last).WithHint(hint))
+			x.nameOf(device), number, last).WithHint(hint))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
-			x.names[device], number).WithHint("update the program on this computer"))
+			x.nameOf(device), number).WithHint("update the program on this computer"))
 	default:
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: file %d of %d is damaged, or is not the one that belongs there (%v). What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last, err).WithHint(hint))
+			x.nameOf(device), number, last, err).WithHint(hint))
 	}
 	return true
 }
@@ -274,7 +275,7 @@ func (x *exchange) ofSession(device string, session chat.SessionID, err error) b
 	default:
 		return false
 	}
-	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.names[device], session, err))
+	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.nameOf(device), session, err))
 	return true
 }
 
@@ -365,7 +366,12 @@ func (x *exchange) resume() (ready bool, err error) {
 			return false, nil
 		}
 	}
-	if at.Number > 0 { // of two copies of the data, the folder may keep the file of the other
+	// Of two copies of the data, the folder may keep the file of the other. Another place keeps the first one.
+	unsent, err := x.Store.Unsent(x.ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
 		f, err := x.box.read(x.ctx, x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):
