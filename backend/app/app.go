@@ -158,8 +158,8 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	s := openSetup(o, keys)
 	a := &app{
-		Set:      services.Set{Setup: s.Setup, Counter: counter{}},
-		flags:    o,
+		Set:    services.Set{Setup: s.Setup, Counter: counter{}},
+		flags:  o,
 		client: s.client, outbound: s.outbound,
 		fanout:   &fanout{main: o.Publish},
 		readOnly: o.ReadOnly,

@@ -15,9 +15,11 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/transfer/bundle"
 	"contextinfinity/backend/vault"
+	"contextinfinity/test/places"
 	"contextinfinity/test/testtier"
 )
 
@@ -45,12 +47,15 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 	return out.Code, lock
 })
 
-// member is a device with a vault, in a folder of its own, as a program that synchronizes folders would fill it.
+// member is a device with a vault, in a folder of its own, as a program that synchronizes folders would fill it, or on a
+// server.
 type member struct {
 	*device
 	folder string
+	server *places.Server
 	vault  *vault.Vault
 	place  func(vault.Target) (vault.Place, error)
+	keys   *secrets.Store
 }
 
 // join connects a device to a vault in an existing folder, or in one of its own.
@@ -70,7 +75,10 @@ func (d *device) join(folder string) *member {
 
 // begin uses the vault as a program that was started again.
 func (m *member) begin() {
-	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
+	if m.keys == nil {
+		m.keys = secrets.NewWith(secrets.Options{Keyring: memory{}})
+	}
+	m.vault = vault.New(vault.Deps{Store: m.Store, Secrets: m.keys, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
 }
 
 // sync exchanges, without problems.
@@ -349,22 +357,36 @@ func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
 	if len(logs) != 3 || len(contents) == 0 || len(ofC) != 1 {
 		t.Fatalf("%d files, %d contents, %d of C", len(logs), len(contents), len(ofC))
 	}
+	type trial struct {
+		hostility
+		place string
+		join  func(*device) *member
+	}
+	var trials []trial
 	for _, h := range hostilities {
-		t.Run(h.name, func(t *testing.T) {
-			b := (&device{fixture: newFixture(t), name: "B"}).join("")
+		trials = append(trials, trial{h, "folder", func(d *device) *member { return d.join("") }})
+		if slices.Contains([]string{"a missing file", "a log that was emptied", "another vault"}, h.name) {
+			for place, server := range servers(t) {
+				trials = append(trials, trial{h, place, func(d *device) *member { return d.joinServer(server) }})
+			}
+		}
+	}
+	for _, h := range trials {
+		t.Run(h.name+" in "+h.place, func(t *testing.T) {
+			b := h.join(&device{fixture: newFixture(t), name: "B"})
 			b.ok(b.core.Write(b.ctx, "test", b.core.RenewDevice))
 			own, mine := b.session("of B")
 			b.full(mine.ID, "by B", "said by B")
-			fill(t, b.folder, first)
+			b.fill(first)
 			b.sync()
-			ofB := added(first, objects(t, b.folder), "")
+			ofB := added(first, b.objects(), "")
 			now := maps.Clone(all)
 			for _, name := range ofB {
-				now[name] = objects(t, b.folder)[name]
+				now[name] = b.objects()[name]
 			}
 			damaged := maps.Clone(now)
 			h.do(damaged, logs, contents, ofC)
-			fill(t, b.folder, damaged)
+			b.fill(damaged)
 			out, err := b.vault.Sync(b.ctx)
 			said := []string{}
 			for _, p := range append(out.Problems, err) {
@@ -381,7 +403,7 @@ func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
 			if checked, err := b.vault.Check(b.ctx); (h.says == "") != (len(checked.Problems) == 0 && err == nil) {
 				t.Errorf("check: %v, %v", checked.Problems, err)
 			}
-			fill(t, b.folder, now)
+			b.fill(now)
 			b.sync()
 			b.verifyClean()
 			if !maps.Equal(b.lanes(s.ID), a.lanes(s.ID)) || !b.has(other.ID) {
