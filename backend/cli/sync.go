@@ -131,6 +131,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		}},
 		{"running", append([]chat.SessionID{}, done.Running...)},
 		{"deleted_here", done.DeletedHere},
+		{"renamed", done.Departed},
 		{"problems", lists.Map(done.Problems, r.describe)},
 	}...)
 	if err == nil {
@@ -142,6 +143,9 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
 		if n := len(done.Running); n > 0 {
 			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
+		}
+		if done.Departed {
+			o.printf("A copy of this data writes to the vault too, so this data has a name of its own now. What was not sent yet went on there, as branches.\n")
 		}
 		if done.DeletedHere > 0 {
 			o.printf("What others wrote in sessions that were permanently deleted here was not taken.\n")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store/core"
@@ -191,16 +192,33 @@ func settle(t *testing.T, all []*member, s chat.SessionID) {
 }
 
 // TestDevicesConvergeThroughAVault: whatever several devices do to a session, in whatever order and parts the files of a
-// vault arrive, and what is also carried as bundles, they end with the same lanes and records, and verify finds nothing.
+// vault arrive, what is also carried as bundles, and whichever of them is copied or set back to a backup, they end with the same
+// lanes and records, and verify finds nothing.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
-	waited := 0
+	waited, copies, departed, restored := 0, 0, 0, 0
 	for seed := range testtier.Size(20, 1000) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		all, s := members(t, 2+r.Intn(3), r.Intn(2) == 0)
+		saved, byHand := map[string]string{}, true
 		for range 40 {
-			m := all[r.Intn(len(all))]
+			i := r.Intn(len(all))
+			m := all[i]
 			other := all[r.Intn(len(all))]
-			switch r.Intn(12) {
+			switch r.Intn(14) {
+			case 12:
+				if saved[m.name] == "" || r.Intn(2) == 0 {
+					saved[m.name] = m.saved()
+					break
+				}
+				m.ok(m.Store.Close())
+				all[i] = m.from(saved[m.name], true)
+				delete(saved, m.name)
+				restored++
+			case 13:
+				if r.Intn(4) == 0 && len(all) < 6 { // bundles of a copy that has no name of its own yet diverge
+					all, byHand = append(all, m.from(m.saved(), false)), false
+					copies++
+				}
 			case 0, 1, 2, 3:
 				if m.has(s.ID) {
 					m.step(r, s.ID)
@@ -208,13 +226,16 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			case 4, 5, 6:
 				carry(t, other.folder, m.folder, r)
 			case 7:
-				if other.has(s.ID) {
+				if byHand && other.has(s.ID) {
 					m.take(other.give(s.ID))
 				}
 			default:
 				out, err := m.vault.Sync(m.ctx)
 				m.ok(err)
 				waited += len(out.Problems)
+				if out.Departed {
+					departed++
+				}
 			}
 		}
 		settle(t, all, s.ID)
@@ -225,8 +246,8 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if waited == 0 {
-		t.Error("nothing ever arrived too early")
+	if waited == 0 || copies == 0 || departed == 0 || restored == 0 {
+		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores", waited, copies, departed, restored)
 	}
 }
 
@@ -247,7 +268,7 @@ func TestNothingCanBeReadInAVault(t *testing.T) {
 		if strings.HasPrefix(name, "content/") {
 			contents++
 		}
-		for _, secret := range []string{"canary", "question", "shared", "many words", string(s.ID), m.core.Device.ID, "machine A", code, key} {
+		for _, secret := range []string{"canary", "question", "shared", "many words", string(s.ID), m.core.Device().ID, "machine A", code, key} {
 			if strings.Contains(name+"\n"+string(b), secret) {
 				t.Errorf("%s contains %q", name, secret)
 			}
@@ -445,36 +466,123 @@ func TestOwnFilesThatAreGone(t *testing.T) {
 	settle(t, all, s.ID)
 }
 
-// TestACopyThatWritesToo: two copies of the same data under one name are noticed, and neither overwrites the other's file.
+// saved copies the data of a member, as a file manager or a backup would; the member continues.
+func (m *member) saved() string {
+	m.Helper()
+	dir := m.TempDir()
+	m.ok(m.Store.Close())
+	m.ok(os.CopyFS(dir, os.DirFS(m.dir)))
+	m.open()
+	m.begin()
+	return dir
+}
+
+// from begins a member with data that was saved, and the vault of the one that it was saved of.
+func (m *member) from(dir string, restored bool) *member {
+	m.Helper()
+	own := m.TempDir()
+	m.ok(os.CopyFS(own, os.DirFS(dir)))
+	f := &fixture{TB: m.TB, ctx: m.ctx, clock: clock.NewFake(m.clock.Now()), dir: own}
+	f.open()
+	m.Cleanup(func() { _ = f.Store.Close() })
+	out := &member{device: &device{fixture: f, name: m.name + "2"}, folder: m.folder, place: m.place}
+	if restored {
+		out.ok(out.core.Write(out.ctx, "test", out.core.RenewDevice))
+	}
+	out.begin()
+	return out
+}
+
+// said reports which of some words are in the messages of a session.
+func (d *device) said(s chat.SessionID, words ...string) (out []string) {
+	d.Helper()
+	rows, err := core.All[string](d.ctx, d.core, "test", `SELECT user_message_json || coalesce(final_assistant_message_json, '') FROM turns WHERE session_id = ?`, s)
+	d.ok(err)
+	for _, w := range words {
+		if strings.Contains(strings.Join(rows, " "), w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// TestACopyThatWritesToo: data that was copied beside the original gets a name of its own when both write to the vault: both
+// go on, each keeps its part as a branch, and everything is on both, whichever was first.
 func TestACopyThatWritesToo(t *testing.T) {
+	for _, first := range []string{"original", "copy"} {
+		t.Run(first, func(t *testing.T) {
+			all, s := members(t, 1, true)
+			a := all[0]
+			a.sync()
+			a.full(s.ActiveBranch, "not sent yet", "said")
+			a.say(s.ActiveBranch, "not in a state yet", "said")
+			b := a.from(a.saved(), false)
+			id := a.core.Device().ID
+			a.full(s.ActiveBranch, "in the original", "said there")
+			a.full(s.ActiveBranch, "more in the original", "said there")
+			b.full(s.ActiveBranch, "in the copy", "said in the copy")
+			_, err := b.AddPin(b.ctx, s.ActiveBranch, "a fact", 5)
+			b.ok(err)
+			b.ok(b.RenameSession(b.ctx, s.ID, "by the copy"))
+			own, branch := b.session("of the copy")
+			b.full(branch.ID, "by the copy", "said")
+			now, later := a, b
+			if first == "copy" {
+				now, later = b, a
+			}
+			if out := now.sync(); out.Departed {
+				t.Errorf("%+v", out)
+			}
+			before := objects(t, a.folder)
+			if out := later.sync(); !out.Departed || later.core.Device().ID == id || now.core.Device().ID != id {
+				t.Errorf("%+v", out)
+			}
+			after := objects(t, a.folder)
+			for name, content := range before {
+				if !slices.Equal(after[name], content) {
+					t.Errorf("%s was overwritten", name)
+				}
+			}
+			for _, m := range []*member{a, b} {
+				active, err := m.Session(m.ctx, s.ID)
+				m.ok(err)
+				m.full(m.own(active.ActiveBranch, true), "after it", "said after it")
+			}
+			settle(t, []*member{a, b}, s.ID)
+			words := []string{"not sent yet", "not in a state yet", "in the original", "more in the original", "in the copy"}
+			for _, m := range []*member{a, b} {
+				if got := m.said(s.ID, words...); !slices.Equal(got, words) || !m.has(own.ID) || len(m.allSessions()) != 2 {
+					t.Errorf("%s has %q, %d sessions", m.name, got, len(m.allSessions()))
+				}
+			}
+		})
+	}
+}
+
+// TestRestoredWhileTheFirstContinues: data that was restored from an older backup, elsewhere or in place, works beside the
+// first: nothing diverges, and everything is on both.
+func TestRestoredWhileTheFirstContinues(t *testing.T) {
 	all, s := members(t, 1, true)
 	a := all[0]
 	a.sync()
-	copied := newFixtureIn(t, t.TempDir())
-	copied.ok(copied.Store.Close())
-	a.reopen()
-	a.begin()
-	a.ok(a.Store.Close())
-	copied.ok(os.CopyFS(copied.dir+"/x", os.DirFS(a.dir)))
-	copied.dir += "/x"
-	copied.open()
-	a.open()
-	a.begin()
-	b := &member{device: &device{fixture: copied, name: "copy"}, folder: a.folder, place: a.place}
-	b.begin()
-	a.full(s.ActiveBranch, "in the original", "said")
+	a.say(s.ActiveBranch, "not in a state yet", "said")
+	old := a.saved()
+	a.commitAll(s.ActiveBranch)
+	a.full(s.ActiveBranch, "since the backup", "said")
 	a.sync()
-	before := objects(t, a.folder)
-	b.full(s.ActiveBranch, "in the copy", "said")
-	out, err := b.vault.Sync(b.ctx)
-	b.ok(err)
-	if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "A copy of this data") || out.SentFiles > 0 {
-		t.Errorf("%+v", out)
+	b := a.from(old, true)
+	if due, err := b.PendingIDs(b.ctx); err != nil || len(due) > 0 {
+		t.Errorf("%d turns of the first are finished twice (%v)", len(due), err)
 	}
-	if !maps.EqualFunc(before, objects(t, a.folder), slices.Equal) {
-		t.Error("the vault changed")
+	b.full(b.own(s.ActiveBranch, true), "in the restored one", "said")
+	a.full(s.ActiveBranch, "meanwhile", "said")
+	settle(t, []*member{a, b}, s.ID)
+	words := []string{"since the backup", "in the restored one", "meanwhile"}
+	for _, m := range []*member{a, b} {
+		if got := m.said(s.ID, words...); !slices.Equal(got, words) {
+			t.Errorf("%s has %q", m.name, got)
+		}
 	}
-	b.ok(b.Store.Close())
 }
 
 // TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that

@@ -30,6 +30,7 @@ type Report struct {
 	Sessions       []chat.SessionID // got events
 	Running        []chat.SessionID // are sent when their answers are complete
 	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
+	Departed       bool             // a copy of this data, or what it is a copy of, writes too: it has a name of its own now
 	Problems       []error          // each says what waits; everything else went on
 }
 
@@ -42,12 +43,19 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if err = x.introduce(); err == nil {
-		err = x.receiveAll()
+	if err = x.exchange(); errors.Is(err, errCopied) {
+		for _, do := range []func(*exchange) error{(*exchange).depart, (*exchange).exchange} {
+			before := x
+			if x, err = v.open(ctx); err != nil {
+				return before.report, err
+			}
+			x.report, x.held = before.report, before.held
+			if err = do(x); err != nil || !x.report.Departed {
+				break
+			}
+		}
 	}
-	if err == nil {
-		err = x.send()
-	}
+	x.report.Problems = append(x.report.Problems, x.held...)
 	if len(x.report.Sessions) > 0 && v.Changed != nil {
 		v.Changed()
 	}
@@ -57,6 +65,17 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 		err = placeError(opSync, x.state.Address, err)
 	}
 	return x.report, err
+}
+
+// exchange receives, then sends.
+func (x *exchange) exchange() error {
+	if err := x.introduce(); err != nil {
+		return err
+	}
+	if err := x.receiveAll(); err != nil {
+		return err
+	}
+	return x.send()
 }
 
 func (x *exchange) problem(err *chat.Error) { x.report.Problems = append(x.report.Problems, err) }
@@ -305,8 +324,7 @@ func (x *exchange) send() error {
 		}
 		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 })
 		if len(segments) > 0 {
-			done, err := x.write(segments)
-			if err != nil || !done {
+			if err := x.write(segments); err != nil {
 				return err
 			}
 		}
@@ -326,7 +344,7 @@ func (x *exchange) unreadable(faults map[chat.SessionID]error) {
 }
 
 // write adds a file to the log of this device.
-func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
+func (x *exchange) write(segments []bundle.Segment) error {
 	id, _ := x.Store.ThisDevice()
 	at := x.at(x.own)
 	f := file{segments: segments, fileHead: fileHead{
@@ -334,11 +352,10 @@ func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
 	}}
 	size, err := x.box.write(x.ctx, f)
 	if errors.Is(err, ErrExists) {
-		x.copied()
-		return false, nil
+		return errCopied
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
 	x.report.SentFiles++
@@ -346,17 +363,76 @@ func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
 	for _, s := range segments {
 		x.report.SentEvents += len(s.Parcels)
 	}
-	return true, nil
+	return nil
 }
 
-// copied reports that another data directory writes the log of this device.
-func (x *exchange) copied() {
-	x.problem(chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name, so nothing was sent from here. What others wrote was taken.").
-		WithHint("use only one of the copies, or restore a backup here: restored data gets a name of its own"))
+// errCopied means that other data writes the log of this device.
+var errCopied = errors.New("other data writes under the same name")
+
+// depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
+func (x *exchange) depart() error {
+	x.state.Logs = map[string]position{}
+	text, err := chat.MarshalJSON(x.state)
+	if err == nil {
+		err = x.Store.NewVault(x.ctx, text)
+	}
+	if err != nil {
+		return err
+	}
+	for _, device := range slices.Sorted(maps.Keys(x.logs)) {
+		for at, last := x.at(device), x.last(device); at.Number < last; {
+			f, err := x.follow(device, at)
+			if err != nil {
+				x.report.Problems = nil
+				if !x.named(device, at.Number+1, last, err) {
+					return err
+				}
+				return nil
+			}
+			if _, err := x.take(f); err != nil {
+				return err
+			}
+			at = position{f.Number, f.sum()}
+		}
+	}
+	departed, held, err := x.Store.Depart(x.ctx, text)
+	if err != nil {
+		return err
+	}
+	if x.report.Departed = departed; !departed {
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
+			WithHint("synchronize again when it is complete"))
+	}
+	for _, session := range held {
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "Session %s: what was written here last changes a turn that a copy of this data has too, so it stays on this computer.", session).
+			WithHint("export it here and import it on another computer: it becomes a copy"))
+	}
+	return nil
+}
+
+// take remembers what a file has of the events here. foreign: it has others too.
+func (x *exchange) take(f file) (foreign bool, err error) {
+	var known []bundle.Segment
+	for _, s := range f.segments {
+		parcels, all, err := x.Store.Existing(x.ctx, s.Session, s.Parcels)
+		if err != nil {
+			return false, err
+		}
+		if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err != nil {
+			return false, err
+		} else if deleted {
+			continue
+		}
+		foreign = foreign || !all
+		if len(parcels) > 0 {
+			known = append(known, bundle.Segment{Session: s.Session, Parcels: parcels})
+		}
+	}
+	return foreign, x.put(x.ctx, x.state, known)
 }
 
 // resume takes up a log whose last files were written by an exchange that was interrupted before it could remember them.
-// ready: it is complete up to its end.
+// ready: it is complete up to its end. errCopied: other data writes it too.
 func (x *exchange) resume() (ready bool, err error) {
 	at := x.at(x.own)
 	for n := int64(1); n <= at.Number; n++ {
@@ -375,8 +451,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		f, err := x.box.read(x.ctx, x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):
-			x.copied()
-			return false, nil
+			return false, errCopied
 		case err != nil && !x.named(x.own, at.Number, at.Number, err):
 			return false, err
 		case err != nil:
@@ -391,19 +466,15 @@ func (x *exchange) resume() (ready bool, err error) {
 			}
 			return false, nil
 		}
-		for _, s := range f.segments {
-			lacking, err := x.Store.Lacking(x.ctx, s.Session, s.Parcels)
-			deleted, err2 := x.Store.DeletedHere(x.ctx, s.Session)
-			if x.ctx.Err() != nil {
-				return false, x.ctx.Err()
-			}
-			if (err != nil || lacking > 0) && (err2 != nil || !deleted) {
-				x.copied()
-				return false, nil
-			}
+		foreign, err := x.take(f)
+		if err == nil && foreign {
+			err = errCopied
+		}
+		if err != nil {
+			return false, err
 		}
 		x.state.Logs[x.own] = position{f.Number, f.sum()}
-		if err := x.put(x.ctx, x.state, x.existing([]file{f})); err != nil {
+		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return false, err
 		}
 	}

@@ -29,8 +29,12 @@ type Store interface {
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
 	Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error)
-	// Lacking returns how many of these events do not exist here.
-	Lacking(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (int, error)
+	// Existing returns those of some events that exist here, and reports whether these are all.
+	Existing(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (known []bundle.Parcel, all bool, err error)
+	// Depart makes this data another device and stores the state. What the vault lacks of its own part is moved to the
+	// new one; held are the sessions of which that is not possible, and whose last part is not sent. departed is false
+	// if an answer is being written; nothing was changed then.
+	Depart(ctx context.Context, state []byte) (departed bool, held []chat.SessionID, err error)
 	// Receive merges events into a session, all or none.
 	Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error)
 	// DeletedHere reports whether a session was permanently deleted in this data directory.
@@ -255,6 +259,7 @@ type exchange struct {
 	logs   map[string]map[int64]Object // the files that are there, by device
 	names  map[string]string           // of devices, for people, as far as they were asked for
 	report Report
+	held   []error // problems of this device becoming another one
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
