@@ -142,7 +142,7 @@ func TestDevicesConvergeThroughAServer(t *testing.T) {
 				t.Errorf("%d events in the vault, %v in A, %v in B", events, a.lanes(s.ID), b.lanes(s.ID))
 			}
 			for object, content := range server.Objects() {
-				for _, secret := range []string{"canary", "question", "many words", string(s.ID), a.core.Device.ID, "machine A", places.Password} {
+				for _, secret := range []string{"canary", "question", "many words", string(s.ID), a.core.Device().ID, "machine A", places.Password} {
 					if strings.Contains(object+"\n"+string(content), secret) {
 						t.Errorf("%s contains %q", object, secret)
 					}

@@ -258,6 +258,15 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
+// TestAWrongClock is named: object stores refuse signatures of another time.
+func TestAWrongClock(t *testing.T) {
+	p := ofServer("s3", places.S3(t)).open(t)
+	p.(*s3).now = func() time.Time { return time.Now().AddDate(10, 0, 0) }
+	if _, err := p.List(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "clock and the one of this computer differ") {
+		t.Error(err)
+	}
+}
+
 // TestCredentialsStayAtTheirAddress: no redirect is followed.
 func TestCredentialsStayAtTheirAddress(t *testing.T) {
 	asked := 0

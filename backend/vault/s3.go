@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"contextinfinity/backend/chat"
 )
 
 // s3 is a Place: a bucket of an object store, or what is below a prefix in it.
@@ -94,6 +96,9 @@ func (s *s3) call(ctx context.Context, q request, name, query string, expected .
 			a.status = http.StatusRequestEntityTooLarge
 		case "NoSuchBucket":
 			return a, e, s.refused(a, e.Code)
+		case "RequestTimeTooSkewed":
+			return a, e, placeFault{chat.Errorf(chat.CodeAuth, opPlace, "%s refuses requests, because its clock and the one of this computer differ. Nothing was changed here, and nothing is lost.", s.address).
+				WithHint("set the clock of this computer")}
 		}
 		if !slices.Contains(expected, a.status) {
 			err = s.refused(a, e.Code)

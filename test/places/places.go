@@ -75,7 +75,7 @@ func S3(t testing.TB) *Server {
 	if err := s.s3.CreateBucket(bucket); err != nil {
 		t.Fatal(err)
 	}
-	s.start(gofakes3.New(s.s3, gofakes3.WithTimeSkewLimit(0)).Server(), s.signed)
+	s.start(gofakes3.New(s.s3).Server(), s.signed)
 	s.Address = "s3:" + s.URL + "/" + bucket + "/" + (&url.URL{Path: below}).EscapedPath()
 	return s
 }
