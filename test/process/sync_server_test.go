@@ -17,6 +17,7 @@ func TestTwoMachinesThroughServers(t *testing.T) {
 	bin := harness.Shipped(t)
 	for name, server := range map[string]*places.Server{"s3": places.S3(t), "webdav": places.WebDAV(t)} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			one, two := harness.NewHome(t, bin, ""), harness.NewHome(t, bin, "")
 			files := t.TempDir()
 			file := func(name, text string) string {
