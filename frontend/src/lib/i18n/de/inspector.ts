@@ -398,4 +398,6 @@ export default {
   jobSummarizeTurn: 'Runde zusammenfassen',
   jobIndexTurn: 'Runde indexieren',
   jobSummarizeRange: 'Abschnitt zusammenfassen',
+  jobSummarizeChunks: 'Passagen zusammenfassen',
+  chunkSummaries: 'Zusammenfassungen langer Passagen: {written, number} geschrieben, {waiting, number} stehen aus. {tokens, number} von {limit, number} Token heute verbraucht.',
 } satisfies Translation<typeof en>;

@@ -395,4 +395,6 @@ export default {
   jobSummarizeTurn: 'Summarize turn',
   jobIndexTurn: 'Index turn',
   jobSummarizeRange: 'Summarize range',
+  jobSummarizeChunks: 'Summarize passages',
+  chunkSummaries: 'Summaries of long passages: {written, number} written, {waiting, number} to write. {tokens, number} of {limit, number} tokens used today.',
 } as const;

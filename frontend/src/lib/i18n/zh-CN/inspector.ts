@@ -398,4 +398,6 @@ export default {
   jobSummarizeTurn: '生成轮次摘要',
   jobIndexTurn: '索引轮次',
   jobSummarizeRange: '生成区间摘要',
+  jobSummarizeChunks: '生成段落摘要',
+  chunkSummaries: '长段落摘要：已生成 {written, number} 个，待生成 {waiting, number} 个。今天已使用 {tokens, number} / {limit, number} token。',
 } satisfies Translation<typeof en>;
