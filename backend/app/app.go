@@ -329,8 +329,35 @@ func (a *app) openTransfers(count func(string) int) {
 		Secrets: a.Keys.Store,
 		Now:     time.Now,
 		Place:   vault.Open,
-		Changed: func() { a.indexed(chat.ChangeSessions) },
+		Changed: a.received,
+		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
+	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
+		Exchange: func(ctx context.Context) (bool, error) {
+			_, err := a.Vault.Sync(ctx)
+			now, readErr := a.Vault.Latest(ctx)
+			return now.Connected || readErr != nil, err
+		},
+		Automatic: func() bool { return a.Config.Config().Sync.Automatic && !a.Reconciler.Paused() },
+		Answering: func() bool { return len(a.Turns.Running()) > 0 },
+		Log:       a.Log,
+	})
+	a.fanout.schedule = a.VaultSchedule
+	a.Config.Subscribe(func(*config.Config) { a.VaultSchedule.Changed() })
+	a.onClose(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskShare)
+		defer cancel()
+		a.VaultSchedule.Stop(ctx)
+		return nil
+	})
+}
+
+// received notifies the window about sessions that got text from another device, and starts to index it.
+func (a *app) received(sessions []chat.SessionID) {
+	for _, id := range sessions {
+		a.fanout.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
+	}
+	a.indexed(chat.ChangeSessions)
 }
 
 // documentText is the text of a document that came with an import.

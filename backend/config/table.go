@@ -17,6 +17,7 @@ const (
 	groupProviders  = "Providers"
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"
+	groupSync       = "Several computers"
 	groupExport     = "Export"
 	groupCost       = "Cost"
 	groupAppearance = "Appearance"

@@ -563,6 +563,61 @@ func TestRestoredWhileTheFirstContinues(t *testing.T) {
 	}
 }
 
+// counting counts what is read of a place.
+type counting struct {
+	vault.Place
+	read []string
+}
+
+func (c *counting) Get(ctx context.Context, name string) ([]byte, error) {
+	c.read = append(c.read, name)
+	return c.Place.Get(ctx, name)
+}
+
+// TestAWaitingPartIsReadAlone: while a part of a session waits for another device's, only the file with it is read again, and it
+// is applied once the other is here.
+func TestAWaitingPartIsReadAlone(t *testing.T) {
+	all, s := members(t, 3, true)
+	a, b, c := all[0], all[1], all[2]
+	a.full(s.ActiveBranch, "by A", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	b.full(b.own(s.ActiveBranch, true), "after A", "said")
+	b.sync()
+	other, branch := b.session("another")
+	for range 3 {
+		b.full(branch.ID, "by B", "said")
+		b.sync()
+	}
+	carry(t, b.folder, c.folder, nil)
+	for name := range objects(t, c.folder) {
+		if objects(t, a.folder)[name] != nil && strings.HasPrefix(name, "log/") {
+			c.ok(os.Remove(filepath.Join(c.folder, filepath.FromSlash(name))))
+		}
+	}
+	var place *counting
+	c.place = func(vault.Target) (vault.Place, error) {
+		place = &counting{Place: vault.Folder(c.folder)}
+		return place, nil
+	}
+	for range 2 {
+		out, err := c.vault.Sync(c.ctx)
+		c.ok(err)
+		if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "1 parts of sessions wait") || !c.has(other.ID) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if n := len(slices.DeleteFunc(place.read, func(name string) bool { return !strings.HasPrefix(name, "log/") })); n != 2 {
+		t.Errorf("%d files were read again, beside the last of its own", n-1)
+	}
+	carry(t, a.folder, c.folder, nil)
+	c.sync()
+	if got := c.said(s.ID, "by A", "after A"); len(got) != 2 {
+		t.Errorf("C has %q", got)
+	}
+}
+
 // TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that
 // lost its file sends nothing after it: nobody could read on from there.
 func TestACopyInAnotherFolder(t *testing.T) {
@@ -724,4 +779,63 @@ func TestAVaultIsSmall(t *testing.T) {
 		t.Errorf("%d objects for one turn, %+v", n, out)
 	}
 	t.Logf("%d bytes in the vault, %d of events here; all in %v, one turn in %v", stored, rows[0], all, time.Since(began))
+}
+
+// What the window shows of an exchange: what came is passed on as it comes, an idle exchange writes nothing, and trouble that
+// may pass by itself is no news at first.
+func TestWhatIsKnownOfAnExchange(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	var came []chat.SessionID
+	noted, most := 0, vault.Latest{}
+	latest := func() vault.Latest {
+		l, err := b.vault.Latest(b.ctx)
+		b.ok(err)
+		return l
+	}
+	b.vault.Changed = func(ids []chat.SessionID) { came = append(came, ids...) }
+	b.vault.Noted = func() {
+		noted++
+		if l := latest(); l.Busy && l.Report.ReceivedTurns > most.Report.ReceivedTurns {
+			most = l
+		}
+	}
+	a.full(a.own(s.ActiveBranch, false), "from the other one", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	l := latest()
+	if !slices.Contains(came, s.ID) || noted == 0 || most.Report.ReceivedTurns == 0 || l.Busy || !l.Connected || l.Address != b.folder ||
+		len(l.Devices) < 2 || l.Exchanged.IsZero() || l.Attention(l.Exchanged.Add(100*time.Hour)) {
+		t.Fatalf("came %v, %d notes, at most %+v, now %+v", came, noted, most, l)
+	}
+
+	before, err := b.Changes(b.ctx)
+	b.ok(err)
+	b.sync()
+	if after, err := b.Changes(b.ctx); err != nil || after != before {
+		t.Errorf("an exchange of nothing wrote to the database: %d, %d, %v", before, after, err)
+	}
+
+	b.ok(os.Rename(b.folder, b.folder+".away"))
+	if _, err := b.vault.Sync(b.ctx); err == nil {
+		t.Fatal("exchanged with a folder that is not there")
+	}
+	l = latest()
+	if l.Err == nil || l.Attention(l.Exchanged.Add(time.Minute)) || !l.Attention(l.Exchanged.Add(2*time.Hour)) {
+		t.Errorf("a folder that is not there: %+v", l)
+	}
+	b.begin() // another run remembers when it was
+	if again := latest(); again.Exchanged.IsZero() || !again.Connected {
+		t.Errorf("after a restart: %+v", again)
+	}
+	b.ok(os.Rename(b.folder+".away", b.folder))
+	b.ok(b.vault.Disconnect(b.ctx))
+	if l := latest(); l.Connected {
+		t.Errorf("disconnected: %+v", l)
+	}
+	_, err = b.vault.Sync(b.ctx)
+	if chat.CodeOf(err) != chat.CodeNotFound || !b.has(s.ID) {
+		t.Errorf("an exchange without a vault: %v", err)
+	}
 }

@@ -44,7 +44,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 func (x *exchange) devices() []Device {
 	var out []Device
 	for device, files := range x.logs {
-		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number}
+		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
 		for _, o := range files {
 			d.Bytes += o.Size
 			d.Written = max(d.Written, chat.FormatTime(o.Changed))

@@ -39,36 +39,50 @@ type Report struct {
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
+	v.note(func(l *Latest) { l.Busy = true })
+	x, err := v.sync(ctx)
+	var devices []Device
+	if x == nil {
+		x = &exchange{}
+	} else {
+		devices = x.devices()
+	}
+	v.note(func(l *Latest) { l.ended(x.report, devices, err, v.Now()) })
+	return x.report, err
+}
+
+func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 	x, err := v.open(ctx)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	if err = x.exchange(); errors.Is(err, errCopied) {
 		for _, do := range []func(*exchange) error{(*exchange).depart, (*exchange).exchange} {
 			before := x
 			if x, err = v.open(ctx); err != nil {
-				return before.report, err
+				return before, err
 			}
-			x.report, x.held = before.report, before.held
+			x.report, x.reported, x.held = before.report, before.reported, before.held
 			if err = do(x); err != nil || !x.report.Departed {
 				break
 			}
 		}
 	}
-	x.report.Problems = append(x.report.Problems, x.held...)
-	if len(x.report.Sessions) > 0 && v.Changed != nil {
-		v.Changed()
+	if err == nil {
+		err = x.remember()
 	}
+	x.report.Problems = append(x.report.Problems, x.held...)
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
 		err = placeError(opSync, x.state.Address, err)
 	}
-	return x.report, err
+	return x, err
 }
 
 // exchange receives, then sends.
 func (x *exchange) exchange() error {
+	x.begun()
 	if err := x.introduce(); err != nil {
 		return err
 	}
@@ -120,7 +134,7 @@ func (x *exchange) at(device string) position {
 	return position{Sum: make([]byte, sha256.Size)}
 }
 
-// receive reads a log from where it was not applied completely.
+// receive reads what is new in a log, and again the files of which parts wait.
 func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
@@ -128,9 +142,9 @@ func (x *exchange) receive(device string) error {
 			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
-	waiting := 0 // parts of sessions
-	for next, stop := at, false; !stop && next.Number < last; {
-		var batch []file
+	again, stop := x.waitingFiles(device, last)
+	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
+		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
 			f, err := x.follow(device, next)
 			if err != nil {
@@ -150,23 +164,57 @@ func (x *exchange) receive(device string) error {
 		if err != nil {
 			return err
 		}
-		for i, f := range batch {
-			if waits[i] > 0 {
-				waiting += waits[i]
-			} else if waiting == 0 {
-				x.state.Logs[device] = position{f.Number, f.sum()}
-				x.report.ReceivedFiles++
-			}
-		}
+		x.report.ReceivedFiles += x.passed(device, next, batch, waits)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
+		x.progress(len(batch))
+		x.arrived()
 	}
-	if waiting > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+	parts := 0
+	for _, w := range x.state.Waiting[device] {
+		parts += w.Parts
+	}
+	if parts > 0 {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], parts).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
+}
+
+// waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
+func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool) {
+	for _, w := range x.state.Waiting[device] {
+		f, err := x.box.read(x.ctx, device, w.Number)
+		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
+			err = errExchanged
+		}
+		if err != nil {
+			x.named(device, w.Number, last, err)
+			return nil, true
+		}
+		files = append(files, f)
+	}
+	return files, false
+}
+
+// passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
+func (x *exchange) passed(device string, at position, batch []file, waits []int) (complete int) {
+	x.state.Logs[device] = at
+	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
+		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
+	})
+	for i, f := range batch {
+		if waits[i] == 0 {
+			complete++
+		} else {
+			list = append(list, waiting{position{f.Number, f.sum()}, waits[i]})
+		}
+	}
+	if x.state.Waiting[device] = list; len(list) == 0 {
+		delete(x.state.Waiting, device)
+	}
+	return complete
 }
 
 // errExchanged means that a file does not follow from the one before.
@@ -282,8 +330,17 @@ func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle
 		x.report.ReceivedEvents += events
 		x.report.ReceivedTurns += out.Turns
 		x.report.Sessions = append(x.report.Sessions, session)
+		x.progress(0)
 	}
 	return err
+}
+
+// arrived passes on which sessions got events since the last call.
+func (x *exchange) arrived() {
+	if came := x.report.Sessions[x.reported:]; len(came) > 0 && x.Changed != nil {
+		x.Changed(slices.Clone(came))
+	}
+	x.reported = len(x.report.Sessions)
 }
 
 // ofSession reports an error about a session as a problem; false: it affects all.
@@ -327,8 +384,13 @@ func (x *exchange) send() error {
 				return err
 			}
 		}
-		if err := x.put(x.ctx, x.state, unsent.Segments); err != nil || !unsent.More {
-			return err
+		if len(unsent.Segments) > 0 {
+			if err := x.put(x.ctx, x.state, unsent.Segments); err != nil {
+				return err
+			}
+		}
+		if !unsent.More {
+			return nil
 		}
 	}
 }
@@ -357,6 +419,7 @@ func (x *exchange) write(segments []bundle.Segment) error {
 		return err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
+	x.logs[x.own][f.Number] = Object{logName(x.own, f.Number), int64(size), x.Now()}
 	x.report.SentFiles++
 	x.report.SentBytes += size
 	for _, s := range segments {
@@ -370,7 +433,7 @@ var errCopied = errors.New("other data writes under the same name")
 
 // depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
 func (x *exchange) depart() error {
-	x.state.Logs = map[string]position{}
+	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
 	text, err := chat.MarshalJSON(x.state)
 	if err == nil {
 		err = x.Store.NewVault(x.ctx, text)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -47,13 +48,17 @@ type Deps struct {
 	Secrets *secrets.Store
 	Now     clock.Clock
 	Place   func(Target) (Place, error)
-	Changed func() // sessions came
+	Changed func([]chat.SessionID) // these sessions got events
+	Noted   func()                 // what Latest returns has changed
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
 	busy sync.Mutex
+
+	mu     sync.Mutex
+	latest Latest
 }
 
 // New returns the vault of a data directory, which may have none yet.
@@ -67,12 +72,22 @@ type state struct {
 	ID      string              `json:"id"`
 	Key     []byte              `json:"key"`
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	// Waiting are files of these with parts of sessions that could not be applied.
+	Waiting map[string][]waiting `json:"waiting,omitempty"`
+	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
+	Exchanged string `json:"exchanged,omitempty"`
 }
 
 // position is how far a log was written or read.
 type position struct {
 	Number int64  `json:"number"`
 	Sum    []byte `json:"sum"` // of the file of this number
+}
+
+// waiting is a file of a log that was read, some parts of which wait for others.
+type waiting struct {
+	position
+	Parts int `json:"parts"`
 }
 
 // lockFile is vault.json, the only object that is not sealed.
@@ -93,9 +108,35 @@ type Connected struct {
 	Code    string // the recovery code of a vault that was created
 }
 
-// Connect chooses the place of the vault. Without a vault there, one is created. secret is its passphrase or its
-// recovery code.
-func (v *Vault) Connect(ctx context.Context, t Target, secret string) (out Connected, err error) {
+// Connect chooses the place of the vault. Without a vault there, one is created, with a new recovery code. secret is its
+// passphrase or its recovery code.
+func (v *Vault) Connect(ctx context.Context, t Target, secret string) (Connected, error) {
+	return v.ConnectWith(ctx, t, secret, seal.NewCode())
+}
+
+// Find reports whether there is a vault in a place.
+func (v *Vault) Find(ctx context.Context, t Target) (found bool, err error) {
+	if _, err := v.check(&t); err != nil {
+		return false, err
+	}
+	place, err := v.Place(t)
+	if err != nil {
+		return false, err
+	}
+	switch _, err = place.Get(ctx, lockName); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, ErrMissing):
+		err = free(ctx, place)
+	}
+	if err != nil {
+		err = placeError(opConnect, t.Address, err)
+	}
+	return false, err
+}
+
+// ConnectWith is Connect with the recovery code of a vault that is created.
+func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) (out Connected, err error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
 	if secret == "" {
@@ -111,8 +152,8 @@ func (v *Vault) Connect(ctx context.Context, t Target, secret string) (out Conne
 	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
-		out.Created = true
-		out.Code, err = create(ctx, place, secret)
+		out = Connected{Created: true, Code: code}
+		err = create(ctx, place, secret, code)
 		if errors.Is(err, ErrExists) { // another device was faster
 			out, err = Connected{}, nil
 		}
@@ -154,32 +195,36 @@ func (v *Vault) Connect(ctx context.Context, t Target, secret string) (out Conne
 	}
 	if err == nil {
 		v.forget(before, s)
+		v.note(func(l *Latest) { *l = Latest{} })
 	}
 	return out, err
 }
 
 // create stores a new vault.json.
-func create(ctx context.Context, place Place, secret string) (code string, err error) {
-	objects, err := place.List(ctx, "")
+func create(ctx context.Context, place Place, secret, code string) error {
+	err := free(ctx, place)
 	if err != nil {
-		return "", err
-	}
-	for _, o := range objects {
-		if ours.MatchString(o.Name) {
-			return "", errNoLock
-		}
+		return err
 	}
 	key := seal.NewKey()
-	code = seal.NewCode()
 	l := lockFile{Version: formatVersion, ID: seal.NewKey().Name("vault")}
 	if l.Lock, err = seal.NewLock(key, secret, code); err != nil {
-		return "", err
+		return err
 	}
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err == nil {
 		err = place.PutNew(ctx, lockName, append(text, '\n'))
 	}
-	return code, err
+	return err
+}
+
+// free returns an error if a place has parts of a vault.
+func free(ctx context.Context, place Place) error {
+	objects, err := place.List(ctx, "")
+	if err == nil && slices.ContainsFunc(objects, func(o Object) bool { return ours.MatchString(o.Name) }) {
+		err = errNoLock
+	}
+	return err
 }
 
 // errNoLock means that a folder has parts of a vault without its vault.json.
@@ -236,6 +281,9 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
 			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
+	if s.Waiting == nil {
+		s.Waiting = map[string][]waiting{}
+	}
 	return s, err
 }
 
@@ -250,14 +298,17 @@ func (v *Vault) put(ctx context.Context, s state, segments []bundle.Segment) err
 // exchange is one use of the vault.
 type exchange struct {
 	*Vault
-	ctx    context.Context
-	box    box
-	state  state
-	own    string                      // the name of this device
-	logs   map[string]map[int64]Object // the files that are there, by device
-	names  map[string]string           // of devices, for people
-	report Report
-	held   []error // problems of this device becoming another one
+	ctx      context.Context
+	box      box
+	state    state
+	own      string                      // the name of this device
+	logs     map[string]map[int64]Object // the files that are there, by device
+	names    map[string]string           // of devices, for people
+	report   Report
+	reported int     // of the report's sessions: passed to Changed
+	held     []error // problems of this device becoming another one
+
+	introduced bool // the vault has the name of this device
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
@@ -295,6 +346,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
+		x.introduced = x.introduced || o.Name == devicesDir+x.own
 		if device, number, ok := numberOf(o.Name); ok {
 			if x.logs[device] == nil {
 				x.logs[device] = map[int64]Object{}
@@ -309,6 +361,9 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	}
 	for device := range x.logs {
 		x.names[device] = x.nameOf(device)
+	}
+	if name != "" && x.logs[x.own] == nil { // it has sent nothing yet
+		x.logs[x.own] = map[int64]Object{}
 	}
 	if name != "" { // it is not read with the data open for reading only
 		x.names[x.own] = name
@@ -334,6 +389,9 @@ func (x *exchange) nameOf(device string) string {
 
 // introduce stores what this device is called.
 func (x *exchange) introduce() error {
+	if x.introduced {
+		return nil
+	}
 	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.names[x.own]})
 	if err == nil {
 		_, err = x.box.put(x.ctx, devicesDir+x.own, raw)

@@ -3529,7 +3529,9 @@ export type ChangeKind =
   /** projects and their files */
   | 'projects'
   /** assistants and saved prompts */
-  | 'library';
+  | 'library'
+  /** an exchange with other devices began, progressed or ended */
+  | 'vault';
 
 /** IndexStatus is the index state of a committed turn (SPEC 8). */
 export type ChatIndexStatus =
