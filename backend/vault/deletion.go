@@ -175,7 +175,7 @@ func (x *exchange) deletions() ([]Deletion, error) {
 		d := Deletion{Session: g.Session, Waiting: []string{}, Files: len(g.Files)}
 		for device := range x.logs {
 			if device == x.own && !g.Sent || device != x.own && !slices.Contains(g.Answered, device) {
-				d.Waiting = append(d.Waiting, x.names[device])
+				d.Waiting = append(d.Waiting, x.nameOf(device))
 			}
 		}
 		slices.Sort(d.Waiting)

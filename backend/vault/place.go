@@ -38,12 +38,21 @@ var (
 	ErrMissing = errors.New("it does not exist")
 )
 
-// maxObject limits an object, in bytes: the largest document, and a little more. maxSmall limits vault.json and the names
-// of devices.
+// Limits of what a place may answer, in bytes: an object, which is at most the largest document and a little more;
+// vault.json, and the name of a device; a page of a list. maxPages limits the pages of a list.
 const (
 	maxObject = 640 << 20
 	maxSmall  = 64 << 10
+	maxPage   = 32 << 20
+	maxPages  = 1000
 )
+
+func limitOf(name string) int {
+	if name == lockName || strings.HasPrefix(name, devicesDir) {
+		return maxSmall
+	}
+	return maxObject
+}
 
 // Folder is a Place: a folder that another program may copy elsewhere, such as Syncthing, Dropbox or a network drive.
 type Folder string
@@ -118,13 +127,10 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))
 	}
-	limit := maxObject
-	if name == lockName || strings.HasPrefix(name, devicesDir) {
-		limit = maxSmall
-	}
+	limit := limitOf(name)
 	content, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err == nil && len(content) > limit {
-		err = errors.New("it is too large")
+		err = errTooLarge
 	}
 	return content, err
 }
