@@ -54,6 +54,7 @@ var transactions = []string{
 	"client.see", "client.allow", "client.forget", "client.token", "access.record", "access.clear", "note.add",
 	"project.create", "project.set", "project.watch", "project.scan", "project.file", "project.drop", "project.sweep", "folder.rename",
 	"vault.new", "vault.put", "vault.depart", "vault.gone",
+	"chunk.queue", "chunk.spend", "chunk.summary",
 }
 
 func ofTransactions() []string {
