@@ -30,6 +30,13 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if p.Queued, p.Running, p.Failed, err = s.c.Queue.JobCounts(ctx); err != nil {
 		return p, err
 	}
+	chunks, err := s.c.Jobs.ChunkProgress(ctx)
+	if err != nil {
+		return p, err
+	}
+	if chunks != nil {
+		p.Chunks = &ChunkProgress{Written: chunks.Written, Waiting: chunks.Waiting, Tokens: chunks.Tokens, Limit: chunks.Limit}
+	}
 	turn, title := s.c.turns(ctx), s.c.titles(ctx)
 	p.Recovery = recoveryView(s.c.Reconciler.Report(), turn, title)
 	for _, r := range s.c.Reconciler.Earlier() {

@@ -39,6 +39,14 @@ type RecoveryItem struct {
 	Message   chat.Phrase       `json:"message"`
 }
 
+// ChunkProgress is how far the summaries of long passages are, and what they used today.
+type ChunkProgress struct {
+	Written int `json:"written"`
+	Waiting int `json:"waiting"`
+	Tokens  int `json:"tokens"`
+	Limit   int `json:"limit"` // tokens per day
+}
+
 // ActivityPanel is the Activity tab.
 type ActivityPanel struct {
 	Jobs     []JobView      `json:"jobs"`
@@ -46,6 +54,8 @@ type ActivityPanel struct {
 	Queued   int            `json:"queued"`
 	Running  int            `json:"running"`
 	Failed   int            `json:"failed"`
+	// Chunks are the summaries of long passages by a model; nil: they are off.
+	Chunks   *ChunkProgress `json:"chunks"`
 	Recovery RecoveryReport `json:"recovery"`
 	// Earlier are earlier non-empty reports, newest first.
 	Earlier []RecoveryReport `json:"earlier"`

@@ -45,7 +45,7 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: chat.BoundTitle(c.SessionTitle),
 		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: c.Type, Excerpt: shown,
-		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
+		Summary: c.Brief(), Tokens: c.Tokens, At: ms(c.At),
 	}
 	if c.File != nil {
 		r.Document = c.File.Name

@@ -279,7 +279,7 @@ var storeLabels = map[string]string{
 	"summaries": "Range summaries", "chunks": "Memories", "units": "Text index entries", "unit_embeddings": "Vectors",
 	"retrieved": "Records of retrieved memory", "requests": "Stored requests", "manifests": "Records of what was sent",
 	"request_links": "Links between requests", "manifest_links": "Links between records of what was sent", "events": "Change log entries", "snapshots": "Change log snapshots",
-	"pins": "Pinned facts", "pin_suggestions": "Suggested pins", "pin_orders": "Order of pinned facts", "drafts": "Drafts", "queued_messages": "Queued messages", "files": "Documents", "blobs": "Images",
+	"pins": "Pinned facts", "chunk_summaries": "Summaries of passages", "pin_suggestions": "Suggested pins", "pin_orders": "Order of pinned facts", "drafts": "Drafts", "queued_messages": "Queued messages", "files": "Documents", "blobs": "Images",
 	"import_keys": "Import markers", "jobs": "Background jobs", "metrics": "Measurements", "turn_tokens": "Token counts",
 	"settings": "Settings and tasks that mention it", "calibrations": "Token count calibrations", "tool_batches": "Batches of tool calls", "tool_calls": "Tool calls",
 	"tool_results": "Tool results", "tool_recalled": "Records of memory lookups by models", "tool_permissions": "Decisions about tools",

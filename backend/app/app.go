@@ -225,6 +225,7 @@ func (a *app) openJobs() {
 		Timeout:      func() time.Duration { return a.Config.Config().Librarian.Timeout() },
 		Commit:       a.commitPolicy,
 		Summarize:    a.librarian,
+		Chunks:       jobs.Chunks{Store: a.Store, Policy: a.chunkPolicy, Model: a.chunkModel},
 		Plan:         a.planRanges,
 		PlanAll:      a.planAll,
 		Vectors:      a.Vectors,
@@ -234,7 +235,7 @@ func (a *app) openJobs() {
 	})
 	a.Queue = jobs.NewList(a.Store, a.Jobs, a.fanout)
 	a.onClose(func(context.Context) error { a.Reconciler.Stop(); a.Jobs.Stop(); return nil })
-	a.Config.Subscribe(func(*config.Config) { a.Jobs.WakeVectors() })
+	a.Config.Subscribe(func(*config.Config) { a.Jobs.WakeVectors(); a.Jobs.WakeChunks() })
 }
 
 // openServices creates what the window and the command line call.
@@ -325,10 +326,38 @@ func (a *app) openTransfers(count func(string) int) {
 	})
 	a.Vault = vault.New(vault.Deps{
 		Store:   a.Store,
+		Secrets: a.Keys.Store,
 		Now:     time.Now,
-		Place:   func(folder string) vault.Place { return vault.Folder(folder) },
-		Changed: func() { a.indexed(chat.ChangeSessions) },
+		Place:   vault.Open,
+		Changed: a.received,
+		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
+	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
+		Exchange: func(ctx context.Context) (bool, error) {
+			_, err := a.Vault.Sync(ctx)
+			now, readErr := a.Vault.Latest(ctx)
+			return now.Connected || readErr != nil, err
+		},
+		Automatic: func() bool { return a.Config.Config().Sync.Automatic && !a.Reconciler.Paused() },
+		Answering: func() bool { return len(a.Turns.Running()) > 0 },
+		Log:       a.Log,
+	})
+	a.fanout.schedule = a.VaultSchedule
+	a.Config.Subscribe(func(*config.Config) { a.VaultSchedule.Changed() })
+	a.onClose(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskShare)
+		defer cancel()
+		a.VaultSchedule.Stop(ctx)
+		return nil
+	})
+}
+
+// received notifies the window about sessions that got text from another device, and starts to index it.
+func (a *app) received(sessions []chat.SessionID) {
+	for _, id := range sessions {
+		a.fanout.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
+	}
+	a.indexed(chat.ChangeSessions)
 }
 
 // documentText is the text of a document that came with an import.
@@ -415,6 +444,20 @@ func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 		return nil
 	}
 	return c
+}
+
+func (a *app) chunkPolicy() jobs.ChunkPolicy {
+	c := a.Config.Config().Librarian
+	return jobs.ChunkPolicy{On: c.ChunkSummaries, DailyTokens: c.ChunkSummariesDailyTokens}
+}
+
+// chunkModel returns the model that summarizes the long chunks of a turn. Unlike the librarian of a new turn it is never
+// one of another provider, unless librarian.model names it.
+func (a *app) chunkModel(ctx context.Context, t chat.Turn) librarian.Model {
+	if _, ok := a.Models.Configured(t.Model); !ok && a.Config.Config().Librarian.Model == config.AutoModel {
+		return nil
+	}
+	return a.librarian(ctx, t)
 }
 
 // planRanges queues the range summaries that a branch will need.

@@ -207,7 +207,7 @@ func passage(a retrieval.Artifact) recall.Passage {
 func artifactText(a retrieval.Artifact) string {
 	switch a.Form {
 	case chat.PackedSummary:
-		return a.Summary
+		return a.Brief()
 	case chat.PackedSlice:
 		parts := lists.Map(a.Slices, func(s chat.Span) string { return strings.TrimSpace(a.Source[s.Start:s.End]) })
 		return strings.Join(parts, "\n\n…\n\n")

@@ -132,7 +132,7 @@ func (r *reseal) run(ctx context.Context, s services.Setup) *pendingResult {
 func (a *app) lockWhenUnused(core *api.Core) {
 	const check = 10 * time.Second
 	var used atomic.Int64
-	core.Active = func() { used.Store(time.Now().UnixNano()) }
+	core.Active = func() { used.Store(time.Now().UnixNano()); a.VaultSchedule.Used() }
 	core.Active()
 	a.run(func(ctx context.Context) {
 		for {

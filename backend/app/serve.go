@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/vault"
 )
 
 const (
@@ -248,7 +249,8 @@ func realPath(path string) string {
 
 // fanout publishes to the program's own window or verb, and to the verbs that it runs for other processes.
 type fanout struct {
-	main turn.Publisher
+	main     turn.Publisher
+	schedule *vault.Schedule // learns what may have to be sent; nil while the program opens the data
 
 	mu          sync.RWMutex
 	subscribers []*subscriber
@@ -278,9 +280,21 @@ func (f *fanout) Frame(frame chat.Frame) {
 	}
 }
 
+// schedules passes a change on to the schedule of exchanges.
+func (f *fanout) schedules(c chat.Change) {
+	switch {
+	case f.schedule == nil:
+	case c.Kind == chat.ChangeVault || c.Kind == chat.ChangeJobs: // a vault may have been chosen, or a pause has ended
+		f.schedule.Changed()
+	case c.Kind == chat.ChangeTurn || c.Kind == chat.ChangeHead || c.Kind == chat.ChangeSession || c.Kind == chat.ChangePins:
+		f.schedule.Written()
+	}
+}
+
 // Change implements turn.Publisher.
 func (f *fanout) Change(c chat.Change) {
 	f.main.Change(c)
+	f.schedules(c)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, s := range f.subscribers {

@@ -131,6 +131,7 @@ func (a *app) provide(core *api.Core) {
 func (a *app) startBackground(hub *api.Hub, additional *windows) {
 	a.Jobs.Start()
 	a.Reconciler.Start()
+	a.VaultSchedule.Start()
 	a.warm()
 	a.warmServers()
 	a.warmWhenEnabled()

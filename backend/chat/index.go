@@ -59,6 +59,8 @@ type JobType string
 const (
 	JobSummarizeTurn JobType = "summarize_turn"
 	JobIndexTurn     JobType = "index_turn"
+	// JobSummarizeChunks writes the librarian's summaries of a turn's long chunks (librarian.chunk_summaries).
+	JobSummarizeChunks JobType = "summarize_chunks"
 )
 
 // JobState is the state of a job.

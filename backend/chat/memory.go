@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +105,28 @@ type ChunkText struct {
 	// Source is the text to which Start, End and every slice refer: the message's rendered text, or the document's.
 	// Chunks of a message share it.
 	Source string `json:"-"`
+	// ByLibrarian is the librarian's summary; empty: there is only the one made by rule.
+	ByLibrarian string `json:"-"`
+}
+
+// Brief is the summary that takes the place of the text: the librarian's, otherwise the one made by rule.
+func (c ChunkText) Brief() string { return cmp.Or(c.ByLibrarian, c.Summary) }
+
+// ChunkSummary is the librarian's summary of a chunk. Text is empty if its answer could not be used: the chunk keeps the
+// one made by rule.
+type ChunkSummary struct {
+	Chunk       ChunkID
+	Text        string
+	GeneratedBy string          // a model
+	Validation  json.RawMessage // what the call used, and why its answer was not
+	Job         Lease           // checked, not finished
+}
+
+// ChunkSummaries is how far the librarian's summaries of chunks are.
+type ChunkSummaries struct {
+	Written int `json:"written"`
+	Waiting int `json:"waiting"` // long chunks that it has not been asked about
+	Tokens  int `json:"tokens"`  // sent and received today
 }
 
 // ChunkQuery selects chunks for the browser, newest first.

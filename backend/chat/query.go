@@ -121,4 +121,5 @@ const (
 	ChangePrograms ChangeKind = "programs" // other programs that use this memory
 	ChangeProjects ChangeKind = "projects" // projects and their files
 	ChangeLibrary  ChangeKind = "library"  // assistants and saved prompts
+	ChangeVault    ChangeKind = "vault"    // an exchange with other devices began, progressed or ended
 )

@@ -148,9 +148,10 @@ func MissedDaily(err error) RecoveryItem {
 // FailedJob returns a finding about a job that failed too often.
 func FailedJob(j Job) RecoveryItem {
 	work := map[JobType]Phrase{
-		JobSummarizeTurn:  Say("Adding an answer to the conversation's state"),
-		JobIndexTurn:      Say("Making a turn searchable"),
-		JobSummarizeRange: Say("Summarizing part of the history"),
+		JobSummarizeTurn:   Say("Adding an answer to the conversation's state"),
+		JobIndexTurn:       Say("Making a turn searchable"),
+		JobSummarizeRange:  Say("Summarizing part of the history"),
+		JobSummarizeChunks: Say("Summarizing long passages of a turn"),
 	}[j.Type]
 	i := RecoveryItem{Kind: RecoveredJobFailed, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID}
 	i.Message, i.Words = Say(

@@ -83,6 +83,7 @@ func (t *talk) run(ctx context.Context) error {
 	}
 	t.s.Jobs.Start()
 	t.s.Reconciler.Start()
+	t.s.VaultSchedule.Start()
 	if _, err := t.s.Turns.ResumeTools(ctx); err != nil {
 		t.c.notef("tool calls of an earlier run could not be checked: %s", line(t.c.describe(err).Message))
 	}

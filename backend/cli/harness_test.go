@@ -46,6 +46,7 @@ import (
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
+	"contextinfinity/backend/vault"
 	"contextinfinity/backend/vectorindex"
 	"contextinfinity/test/testtier"
 )
@@ -220,6 +221,8 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	})
 	reconciler := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	reconciler.RestorePause(ctx)
+	never := func() bool { return false }
+	schedule := vault.NewSchedule(vault.ScheduleDeps{Automatic: never, Answering: never})
 	count := func(text string) int { return wordCounter{}.Count("", text) }
 	s := &cli.Services{
 		Set: &services.Set{
@@ -231,18 +234,19 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			Pins: pins.New(pins.Deps{
 				Store: db, Limits: engine, Own: branchService.Own, Count: count, Publish: o.Publish.Change,
 			}),
-			Deletion:   deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
-			Queue:      jobs.NewList(db, runner, o.Publish),
-			Inspecting: inspecting.New(db, engine),
-			Turns:      engine,
-			Jobs:       runner,
-			Reconciler: reconciler,
-			Branches:   branchService,
-			Answers:    answers.New(db, engine, branchService),
-			Counter:    wordCounter{},
-			Memory:     newMemory(db),
-			Programs:   &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}},
-			Projects:   projects.New(projects.Deps{Store: db, Count: count, Changed: func() {}}),
+			Deletion:      deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
+			Queue:         jobs.NewList(db, runner, o.Publish),
+			Inspecting:    inspecting.New(db, engine),
+			Turns:         engine,
+			Jobs:          runner,
+			Reconciler:    reconciler,
+			VaultSchedule: schedule,
+			Branches:      branchService,
+			Answers:       answers.New(db, engine, branchService),
+			Counter:       wordCounter{},
+			Memory:        newMemory(db),
+			Programs:      &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}},
+			Projects:      projects.New(projects.Deps{Store: db, Count: count, Changed: func() {}}),
 			Imports: importing.New(importing.Deps{
 				Store: importStore{db, h.importing}, Target: func() int { return 1200 }, Count: count, Caps: engine.CheckCaps,
 			}),
@@ -255,6 +259,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
+			schedule.Stop(ctx)
 			err := engine.Close(ctx)
 			reconciler.Stop()
 			runner.Stop()

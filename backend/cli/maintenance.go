@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/jobs"
 )
 
 func maintenanceVerbs() []verb {
@@ -211,7 +212,7 @@ func jobsVerb() verb {
 			return nil
 		},
 		opens: reads,
-		none:  func(*run) reply { return jobList(nil, 0, 0, 0, false) },
+		none:  func(*run) reply { return jobList(nil, 0, 0, 0, false, nil) },
 		do:    listJobs,
 		verbs: []verb{
 			jobVerb("retry", "Retry a job now, even a failed one", "", "queued again", false),
@@ -254,11 +255,15 @@ func listJobs(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	queued, running, failed, err := r.s.Queue.JobCounts(ctx)
-	return jobList(found, queued, running, failed, r.s.Reconciler.Paused()), err
+	if err != nil {
+		return reply{}, err
+	}
+	chunks, err := r.s.Jobs.ChunkProgress(ctx)
+	return jobList(found, queued, running, failed, r.s.Reconciler.Paused(), chunks), err
 }
 
-func jobList(jobs []chat.Job, queued, running, failed int, paused bool) reply {
-	t := tableOf(">JOB|TYPE|STATE|>TRIES|TURN|DUE|LAST ERROR", jobs, func(j chat.Job) []any {
+func jobList(list []chat.Job, queued, running, failed int, paused bool, chunks *jobs.ChunkProgress) reply {
+	t := tableOf(">JOB|TYPE|STATE|>TRIES|TURN|DUE|LAST ERROR", list, func(j chat.Job) []any {
 		state, due := string(j.State), local(j.RunAfter)
 		if j.State == chat.JobFailed {
 			state = "failed"
@@ -273,12 +278,19 @@ func jobList(jobs []chat.Job, queued, running, failed int, paused bool) reply {
 		{"running", running},
 		{"dead", failed},
 		{"paused", paused}, // background work does not start automatically
-		{"jobs", jobs},
+		{"jobs", list},
+	}
+	if chunks != nil {
+		doc = append(doc, field{"chunk_summaries", chunks})
 	}
 	return reply{doc: doc, text: func(o *output) {
 		note := map[bool]string{true: ", paused (resume with `jobs resume`)"}[paused]
 		o.printf("%d queued, %d running, %d failed%s\n", queued, running, failed, note)
-		if len(jobs) > 0 {
+		if chunks != nil {
+			o.printf("summaries of long passages: %d written, %d to write, %d of %d tokens used today\n",
+				chunks.Written, chunks.Waiting, chunks.Tokens, chunks.Limit)
+		}
+		if len(list) > 0 {
 			t.print(o)
 		}
 	}}

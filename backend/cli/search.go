@@ -156,7 +156,7 @@ func hitDocument(h retrieval.Hit, why retrieval.Match, packed retrieval.Artifact
 		{"at", h.At},
 		{"type", h.Type},
 		{"text", h.Text},
-		{"summary", h.Summary},
+		{"summary", h.Brief()},
 		{"score", h.Score},
 		{"similarity", h.Similarity},
 		{"vector_score", h.Cosine},

@@ -21,22 +21,32 @@ sessions that went on on several computers get branches. What is missing or dama
 the exit code is 3, and everything else is exchanged. A session is sent when its answers are complete. With --check
 everything in the vault is read back, and nothing is changed.`,
 			flags: []flag{
-				nameFlag("vault", "the `FOLDER` of the vault, which must exist"),
+				nameFlag("vault", "the `ADDRESS` of the vault: a folder, which must exist, or another place"),
+				textFlag("user", "the `NAME` to use the place with, or the id of an S3 key"),
+				nameFlag("password-file", "read the password, or the secret S3 key, from the first line of this `FILE`"),
+				textFlag("password-env", "take the password from the variable `NAME` of the environment, each time"),
 				boolFlag("check", "read back everything in the vault"),
 				nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
 				dataPassphraseFlag,
 			},
 			prepare: func(_ context.Context, r *run) error {
-				if r.on("check") && r.given("vault") {
+				switch {
+				case r.on("check") && r.given("vault"):
 					return usagef("--check and --vault exclude each other.")
+				case r.given("user") && !r.given("vault"):
+					return usagef("--user needs --vault.")
+				case (r.given("password-file") || r.given("password-env")) && !r.given("user"):
+					return usagef("--password-file and --password-env need --user.")
+				case r.given("password-file") && r.given("password-env"):
+					return usagef("--password-file and --password-env exclude each other.")
 				}
-				if err := r.bundleFlags(); err != nil || !r.given("vault") || r.bundlePassphrase != "" {
+				if err := r.bundleFlags(); err != nil || !r.given("vault") {
 					return err
 				}
-				if !r.in.terminal {
-					return usageHint("name a file with it: --passphrase-file FILE", "There is no terminal to ask for the passphrase; nothing was done.")
+				if err := r.readTarget(); err != nil || r.bundlePassphrase != "" {
+					return err
 				}
-				typed, err := r.secret("Passphrase of the vault")
+				typed, err := r.asked("Passphrase of the vault", "--"+passphraseFlag.name)
 				r.bundlePassphrase = typed
 				return err
 			},
@@ -68,14 +78,40 @@ WRITTEN is when the last one came to the folder.`,
 	}
 }
 
+// readTarget reads where the vault is.
+func (r *run) readTarget() (err error) {
+	t := vault.Target{Address: r.text("vault"), User: r.text("user")}
+	if !t.Remote() {
+		t.Address = r.path(t.Address)
+	}
+	switch {
+	case r.given("password-env"):
+		t.Password = "${env:" + r.text("password-env") + "}"
+	case r.given("password-file"):
+		t.Password, err = r.passphraseIn(r.text("password-file"))
+	case t.User != "":
+		t.Password, err = r.asked("Password of "+line(t.User), "--password-file")
+	}
+	r.chosenVault = t
+	return err
+}
+
+// asked is what is typed in the terminal; flag names a file instead.
+func (r *run) asked(subject, flag string) (string, error) {
+	if !r.in.terminal {
+		return "", usageHint("name a file with it: "+flag+" FILE", "There is no terminal to ask; nothing was done.")
+	}
+	return r.secret(subject)
+}
+
 func syncVault(ctx context.Context, r *run) (reply, error) {
 	if r.on("check") {
 		return checkVault(ctx, r)
 	}
 	var connected vault.Connected
-	if folder := r.text("vault"); folder != "" {
+	if r.given("vault") {
 		var err error
-		if connected, err = r.s.Vault.Connect(ctx, r.path(folder), r.bundlePassphrase); err != nil {
+		if connected, err = r.s.Vault.Connect(ctx, r.chosenVault, r.bundlePassphrase); err != nil {
 			created := fields{{"created", connected.Created}, {"recovery_code", connected.Code}}
 			return reply{doc: created, keepOnError: connected.Created, text: func(o *output) { printCode(o, connected) }}, err
 		}
@@ -95,6 +131,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		}},
 		{"running", append([]chat.SessionID{}, done.Running...)},
 		{"deleted_here", done.DeletedHere},
+		{"renamed", done.Departed},
 		{"problems", lists.Map(done.Problems, r.describe)},
 	}...)
 	if err == nil {
@@ -106,6 +143,9 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
 		if n := len(done.Running); n > 0 {
 			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
+		}
+		if done.Departed {
+			o.printf("A copy of this data writes to the vault too, so this data has a name of its own now. What was not sent yet went on there, as branches.\n")
 		}
 		if done.DeletedHere > 0 {
 			o.printf("What others wrote in sessions that were permanently deleted here was not taken.\n")
@@ -156,9 +196,9 @@ func checkVault(ctx context.Context, r *run) (reply, error) {
 
 func vaultStatus(ctx context.Context, r *run) (reply, error) {
 	status, err := r.s.Vault.Status(ctx)
-	doc := fields{{"folder", status.Folder}, {"unsent", status.Unsent}, {"running", status.Running}, {"devices", deviceList(status)}}
+	doc := fields{{"address", status.Address}, {"unsent", status.Unsent}, {"running", status.Running}, {"devices", deviceList(status)}}
 	return reply{doc: doc, text: func(o *output) {
-		o.printf("Vault: %s\n", line(status.Folder))
+		o.printf("Vault: %s\n", line(status.Address))
 		devicesTable(status).print(o)
 		if status.Unsent || status.Running > 0 {
 			o.printf("There are changes that were not sent yet.\n")

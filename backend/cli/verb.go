@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/vault"
 )
 
 // verb is one entry of the command line. Everything that is the same for all verbs is written once and reads the
@@ -79,6 +80,7 @@ type run struct {
 	message          chat.Message
 	files            []attachment
 	bundlePassphrase string
+	chosenVault      vault.Target
 }
 
 // text, on, number and list return the value of a flag of the verb.

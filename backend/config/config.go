@@ -15,6 +15,7 @@ type Config struct {
 	Anthropic  Anthropic
 	Redaction  Redaction
 	Backup     Backup
+	Sync       Sync
 	Storage    Storage
 	Export     Export
 	Cost       Cost

@@ -17,6 +17,7 @@ const (
 	groupProviders  = "Providers"
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"
+	groupSync       = "Several computers"
 	groupExport     = "Export"
 	groupCost       = "Cost"
 	groupAppearance = "Appearance"
@@ -88,6 +89,9 @@ type Librarian struct {
 	TimeoutS     int
 	MinTurns     int
 	AfterSendS   int // seconds of background work after a send on the command line
+
+	ChunkSummaries            bool // summarize long passages of memory
+	ChunkSummariesDailyTokens int
 }
 
 // AfterSend returns how long a send on the command line may work after its answer.
@@ -275,6 +279,17 @@ var coreTable = []key{
 		help: "How long the command “contextinfinity send” may keep working after it printed the answer, so that turns are summarized and indexed without the window. " +
 			"A librarian model that was asked is awaited longer (librarian.timeout_s). 0: the rest is left to the window, to “send --wait” or to “contextinfinity reconcile”.",
 	}, func(c *Config) any { return &c.Librarian.AfterSendS }},
+	{spec{
+		name: "librarian.chunk_summaries", group: groupLibrarian, label: "Summarize long passages", def: false,
+		help: "The librarian's model summarizes each long passage of your conversations once, newest first, in the background. Where memory " +
+			"has no room for a passage, this summary is sent instead of its first sentences. With the model auto, a passage is only " +
+			"sent to the provider of its own turn. Imported conversations and files of projects are not sent.",
+	}, func(c *Config) any { return &c.Librarian.ChunkSummaries }},
+	{spec{
+		name: "librarian.chunk_summaries_daily_tokens", group: groupLibrarian, label: "Limit for long passages", unit: "tokens",
+		def: 50_000, min: 6000, max: maxTokens,
+		help: "How many tokens the summaries of long passages may use per day, sent and received. The rest waits for the next day.",
+	}, func(c *Config) any { return &c.Librarian.ChunkSummariesDailyTokens }},
 
 	{spec{
 		name: "summary.target_ratio", group: groupBudget, label: "Range summary ratio", unit: "share",

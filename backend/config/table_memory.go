@@ -69,6 +69,11 @@ type Backup struct {
 	KeepWeekly int
 }
 
+// Sync is [sync]: the vault that several computers share.
+type Sync struct {
+	Automatic bool // exchanges happen without being asked for
+}
+
 // Storage is [storage] (SPEC 12).
 type Storage struct {
 	Encryption bool
@@ -329,6 +334,11 @@ var memoryTable = []key{
 		unavailable: "is not available in this version: data would be stored unencrypted",
 		help:        "Encrypts the database, journals and backups with a key in the system keyring.",
 	}, func(c *Config) any { return &c.Storage.Encryption }},
+
+	{spec{
+		name: "sync.automatic", group: groupSync, label: "Exchange automatically", def: true,
+		help: "While the window is open: soon after something was written, once a minute while you use it, otherwise every quarter of an hour. Off, only when you ask for it.",
+	}, func(c *Config) any { return &c.Sync.Automatic }},
 
 	{spec{
 		name: "export.format", group: groupExport, label: "Format", def: "bundle",

@@ -38,6 +38,10 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode
 		return err
 	}
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(turn.ID), Session: turn.SessionID})
+	if r.chunkPolicy().On {
+		r.chunksDone.Store(false)
+		notify(r.wake[librarianLane])
+	}
 	return embedErr
 }
 

@@ -93,6 +93,8 @@ type Deps struct {
 	PlanAll func(context.Context, chat.BranchID)
 	// SummaryStyle is summary.style; nil: librarian.StyleSections.
 	SummaryStyle func() string
+	// Chunks is how a model summarizes long chunks; zero: none does.
+	Chunks Chunks
 	// Vectors creates the vectors of indexed turns; nil: search by words only.
 	Vectors Vectors
 	// Chance is a random number in [0, 1) that varies pauses; nil: the runtime's.
@@ -114,6 +116,8 @@ type Runner struct {
 	wakeVectors chan struct{}
 	older       atomic.Bool // turns split by an older chunker have not been checked for yet
 	paused      atomic.Bool
+	chunksDone  atomic.Bool            // no long chunk waits for the librarian
+	chunksSpent atomic.Pointer[string] // the day whose tokens for chunks were used up
 	jumps       clockJumps
 	listener    listener
 
@@ -131,11 +135,14 @@ type listener struct {
 // lanes are processed concurrently: a slow librarian does not keep turns from becoming searchable. Vectors have their
 // own lane, which is not a queue.
 var lanes = [...][]chat.JobType{
-	{chat.JobSummarizeTurn, chat.JobSummarizeRange},
+	{chat.JobSummarizeTurn, chat.JobSummarizeRange, chat.JobSummarizeChunks},
 	{chat.JobIndexTurn},
 }
 
-const indexLane = 1
+const (
+	librarianLane = iota
+	indexLane
+)
 
 // NewRunner returns a runner that is idle until Start or a direct call.
 func NewRunner(d Deps) *Runner {
@@ -239,6 +246,9 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	}
 	r.handleClockJump(ctx)
 	_, err := r.drain(ctx, lanes[lane], inBackground, r.Paused)
+	if err == nil && lane == librarianLane {
+		_, err = r.summaries(ctx, r.Paused)
+	}
 	if err == nil && lane == indexLane && r.older.Swap(false) {
 		_, err = r.rechunk(ctx, r.Paused)
 	}
@@ -246,6 +256,11 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	var ok bool
 	if err == nil && !r.Paused() {
 		wait, ok, err = r.d.Queue.NextJob(ctx, lanes[lane]...)
+		if lane == librarianLane && r.chunkPolicy().On && r.spentToday() {
+			if tomorrow := r.untilTomorrow(); !ok || tomorrow < wait {
+				wait, ok = tomorrow, true
+			}
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Error("the job queue could not be read", "err", err)
@@ -262,8 +277,8 @@ func (r *Runner) Drain(ctx context.Context) (int, error) {
 	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, neverStop)
 }
 
-// CatchUp does all background work: what Drain does, new chunks for turns that an older version split, and missing
-// vectors.
+// CatchUp does all background work: what Drain does, new chunks for turns that an older version split, summaries of long
+// chunks, and missing vectors.
 func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	n, err := r.Drain(ctx)
 	if err != nil {
@@ -271,6 +286,10 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	}
 	rechunked, err := r.rechunk(ctx, neverStop)
 	if n += rechunked; err != nil {
+		return n, err
+	}
+	summarized, err := r.summaries(ctx, neverStop)
+	if n += summarized; err != nil {
 		return n, err
 	}
 	_, err = r.Reindex(ctx)

@@ -106,6 +106,8 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 		return r.summarizeRange(ctx, job, turn)
 	case chat.JobIndexTurn:
 		return r.index(ctx, job, turn, m)
+	case chat.JobSummarizeChunks:
+		return r.summarizeChunks(ctx, job, turn)
 	}
 	return chat.Errorf(chat.CodeInternal, "jobs.handle", "There is no worker for jobs of type %q.", job.Type)
 }

@@ -1,7 +1,6 @@
 package mcpsetup
 
 import (
-	"encoding/base64"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,33 +19,14 @@ type Secrets struct{ Store *secrets.Store }
 func account(server, name string) string { return "mcp/" + server + "/" + name }
 
 // Get returns a secret, and adds it to the texts that are redacted from logs.
-func (s Secrets) Get(server, name string) (string, bool) {
-	key, _ := s.Store.Get(account(server, name), "")
-	if key.IsZero() {
-		return "", false
-	}
-	// Stored as Base64, because package secrets rejects spaces and line breaks, and a secret may contain some.
-	raw, err := base64.StdEncoding.DecodeString(key.Reveal())
-	if err != nil || len(raw) == 0 {
-		return "", false
-	}
-	s.Store.Redactor().Add(string(raw))
-	return string(raw), true
-}
-
-// maxSecret limits a secret, in bytes.
-const maxSecret = 11 << 10
+func (s Secrets) Get(server, name string) (string, bool) { return s.Store.Text(account(server, name)) }
 
 // Set stores a secret; an empty value removes it.
 func (s Secrets) Set(server, name, value string) error {
 	if value == "" {
 		return s.Store.Remove(account(server, name))
 	}
-	if len(value) > maxSecret || strings.ContainsRune(value, 0) {
-		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "This is too long for a secret, or is not text; nothing was changed.")
-	}
-	s.Store.Redactor().Add(value)
-	_, err := s.Store.Set(account(server, name), base64.StdEncoding.EncodeToString([]byte(value)))
+	_, err := s.Store.SetText(account(server, name), value)
 	return err
 }
 

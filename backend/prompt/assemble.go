@@ -95,7 +95,9 @@ type Artifact struct {
 	Seq     int64
 	Ordinal int
 	Summary string // replaces Text if that is too large
-	Score   float64
+	// ByLibrarian: Summary is the librarian's, not the one made by rule.
+	ByLibrarian bool
+	Score       float64
 	// The components of Score, which explain why the artifact was chosen (chat.Retrieval).
 	Similarity, Vector, Keyword float64
 	Reasons                     []chat.Reason
@@ -334,6 +336,7 @@ func (a *assembler) renderArtifact(r Artifact, rank int) rendered {
 	return a.derived(Part{
 		Source: "chunk", ID: r.ID, Rank: rank, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Attached: r.Attached,
 		Score: rounded(r.Score), Similarity: rounded(r.Similarity), Vector: rounded(r.Vector), Keyword: rounded(r.Keyword), Reasons: r.Reasons,
+		Librarian: r.ByLibrarian && r.Form == chat.PackedSummary,
 	}, r.Text, artifactText)
 }
 

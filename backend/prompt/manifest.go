@@ -94,6 +94,7 @@ type Part struct {
 	// Of a chunk: its form, the slices of its source, its scores (chat.Retrieval), and whether the user attached it.
 	Form       chat.PackedAs `json:"form,omitempty"`
 	Slices     []chat.Span   `json:"slices,omitempty"`
+	Librarian  bool          `json:"by_librarian,omitempty"` // the form is a summary, which the librarian wrote
 	Score      float64       `json:"score,omitempty"`
 	Similarity float64       `json:"similarity,omitempty"`
 	Vector     float64       `json:"vector_score,omitempty"`

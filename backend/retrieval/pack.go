@@ -288,7 +288,7 @@ func (k *packer) spend(c chat.ChunkText, cost int) bool {
 
 // summarize adds a chunk's summary if its text does not fit.
 func (k *packer) summarize(c chat.ChunkText, u *item) bool {
-	if strings.TrimSpace(c.Summary) == "" || k.isFull() {
+	if strings.TrimSpace(c.Brief()) == "" || k.isFull() {
 		return false
 	}
 	cost := prompt.ArtifactCost(Render(c, chat.PackedSummary, nil), k.count)

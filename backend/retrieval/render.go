@@ -20,7 +20,7 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	body := c.Text
 	switch form {
 	case chat.PackedSummary:
-		body = c.Summary
+		body = c.Brief()
 	case chat.PackedSlice:
 		var parts []string
 		for _, s := range slices {
@@ -160,8 +160,8 @@ func Passage(c chat.ChunkText, form chat.PackedAs, slices []chat.Span, current c
 		ID: string(c.ID), Turn: string(c.SourceTurn), Form: form, Slices: slices, Text: Render(c, form, slices),
 		Day: Day(c, current), At: c.At.UnixMilli(), Seq: c.TurnSeq, Ordinal: c.Ordinal,
 	}
-	if c.Summary != "" {
-		a.Summary = Render(c, chat.PackedSummary, nil)
+	if c.Brief() != "" {
+		a.Summary, a.ByLibrarian = Render(c, chat.PackedSummary, nil), c.ByLibrarian != ""
 	}
 	return a
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"sync"
@@ -129,6 +130,29 @@ func (s *Store) Get(provider, env string) (Key, Source) {
 		return newKey(text), SourceEnvironment
 	}
 	return Key{}, SourceNone
+}
+
+// Text returns a secret that SetText stored, and adds it to the texts that are redacted.
+func (s *Store) Text(name string) (string, bool) {
+	key, _ := s.Get(name, "")
+	raw, err := base64.StdEncoding.DecodeString(key.Reveal())
+	if err != nil || len(raw) == 0 {
+		return "", false
+	}
+	s.redactor.Add(string(raw))
+	return string(raw), true
+}
+
+// maxText limits a secret, in bytes.
+const maxText = 11 << 10
+
+// SetText is Set for a secret that may have spaces and line breaks. It is stored as Base64.
+func (s *Store) SetText(name, text string) (Source, error) {
+	if len(text) > maxText || strings.ContainsRune(text, 0) {
+		return SourceNone, chat.Errorf(chat.CodeInvalid, "secret.set", "This is too long for a secret, or is not text; nothing was changed.")
+	}
+	s.redactor.Add(text)
+	return s.Set(name, base64.StdEncoding.EncodeToString([]byte(text)))
 }
 
 // Source returns where Get would find the key.

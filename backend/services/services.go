@@ -60,6 +60,8 @@ type Set struct {
 	Imports    *importing.Service
 	Exports    *exporting.Exporter
 	Vault      *vault.Vault
+	// VaultSchedule exchanges with it in the process that does the background work.
+	VaultSchedule *vault.Schedule
 
 	Jobs       *jobs.Runner
 	Queue      *jobs.List

@@ -231,11 +231,29 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.ok(err)
 	f.answerWithTools(b, "write it down", `{"say":"`+canary+`"}`, "written: "+canary, "I wrote it down.")
 	f.addPermissions(turns[0].SessionID)
+	f.describeChunks(turns[0].SessionID)
 	for _, statement := range []string{
 		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(statement, turns[2].ID).Error)
+	}
+}
+
+// describeChunks gives each chunk of a session a summary by the librarian with the canary.
+func (f *fixture) describeChunks(session chat.SessionID) {
+	f.Helper()
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks WHERE session_id = ?`, session)
+	f.ok(err)
+	for _, id := range ids {
+		f.ok(f.PutChunkSummary(f.ctx, chat.ChunkSummary{
+			Chunk: id, Text: "It names " + canary + ".", GeneratedBy: "m", Validation: []byte(`{"of":"` + canary + `"}`),
+		}))
+	}
+	texts, err := f.ChunkTexts(f.ctx, ids)
+	f.ok(err)
+	if len(texts) == 0 || !strings.Contains(texts[0].Brief(), canary) {
+		f.Fatalf("no chunk of session %s has the librarian's summary", session)
 	}
 }
 

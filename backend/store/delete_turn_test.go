@@ -94,6 +94,9 @@ func (f *fixture) sessionWithPassword() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
+	for _, id := range ids {
+		f.ok(f.PutChunkSummary(f.ctx, chat.ChunkSummary{Chunk: id, Text: "It names " + canary + ".", GeneratedBy: "m"}))
+	}
 	turn := f.accept(ob.ID, "what did we use?")
 	_, _, step := f.remember(turn, "", texts...)
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed})

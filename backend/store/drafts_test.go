@@ -69,7 +69,7 @@ func TestQueuedDraftsMigrate(t *testing.T) {
 		`DROP INDEX idx_events_lane`, `ALTER TABLE events DROP COLUMN lane_seq`, `ALTER TABLE events DROP COLUMN lane`,
 		`ALTER TABLE sessions DROP COLUMN begun_by`, `ALTER TABLE branches DROP COLUMN lane`,
 		`ALTER TABLE branches DROP COLUMN machine`, `ALTER TABLE branches DROP COLUMN continues`,
-		`DELETE FROM goose_db_version WHERE version_id >= 18`,
+		`DROP TABLE chunk_summaries`, `DELETE FROM goose_db_version WHERE version_id >= 18`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(statement).Error)
 	}

@@ -33,7 +33,7 @@ func devices(t *testing.T, n int) ([]*device, chat.Session) {
 	for i := range n {
 		d := &device{fixture: newFixture(t), name: string(rune('A' + i))}
 		d.ok(d.core.Write(d.ctx, "test", d.core.RenewDevice)) // the fixture is a copy of one data directory
-		d.core.Device.Name = "machine " + d.name
+		d.core.Device().Name = "machine " + d.name
 		if i == 0 {
 			s, b := d.session("shared")
 			d.full(b.ID, "first question", "first answer")
@@ -267,9 +267,9 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("original")
 	f.full(main.ID, "a question", "an answer")
-	id := f.core.Device.ID
+	id := f.core.Device().ID
 	f.reopen()
-	if f.core.Device.ID != id {
+	if f.core.Device().ID != id {
 		t.Error("another device, although nothing was copied")
 	}
 	f.ok(f.core.Write(f.ctx, "test", func(t *core.Tx) error {
@@ -281,7 +281,7 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	other, err := Open(f.ctx, Options{DataDir: dir, Clock: f.clock.Now})
 	f.ok(err)
 	defer func() { f.ok(other.Close()) }()
-	if other.core.Device.ID == id {
+	if other.core.Device().ID == id {
 		t.Error("a copy is the same device")
 	}
 	b, err := other.Branch(f.ctx, main.ID)
@@ -289,9 +289,9 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	if !b.Elsewhere || b.SessionID != s.ID {
 		t.Errorf("the copy writes to a branch of the original: %+v", b)
 	}
-	id = other.core.Device.ID
+	id = other.core.Device().ID
 	f.ok(other.core.Write(f.ctx, "test", other.core.RenewDevice))
-	if other.core.Device.ID == id {
+	if other.core.Device().ID == id {
 		t.Error("restored data is the same device")
 	}
 }
@@ -310,7 +310,7 @@ func TestRestoredDataContinuesUnderItsName(t *testing.T) {
 			}))
 		}
 		d.ok(d.core.Write(d.ctx, "test", d.core.RenewDevice))
-		d.core.Device.Name = "here"
+		d.core.Device().Name = "here"
 		own := d.own(main.ID, true)
 		d.full(own, "another question", "another answer")
 		branches, err := d.Branches(d.ctx, s.ID)

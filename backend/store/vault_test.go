@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/transfer/bundle"
@@ -33,8 +34,8 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 		panic(err)
 	}
 	defer d.Close()
-	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: func(f string) vault.Place { return vault.Folder(f) }})
-	out, err := v.Connect(context.Background(), dir, "a passphrase")
+	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Open})
+	out, err := v.Connect(context.Background(), vault.Target{Address: dir}, "a passphrase")
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +51,7 @@ type member struct {
 	*device
 	folder string
 	vault  *vault.Vault
-	place  func(string) vault.Place
+	place  func(vault.Target) (vault.Place, error)
 }
 
 // join connects a device to a vault in an existing folder, or in one of its own.
@@ -61,16 +62,16 @@ func (d *device) join(folder string) *member {
 		folder = d.TempDir()
 	}
 	d.ok(os.WriteFile(filepath.Join(folder, "vault.json"), lock, 0o600))
-	m := &member{device: d, folder: folder, place: func(f string) vault.Place { return vault.Folder(f) }}
+	m := &member{device: d, folder: folder, place: vault.Open}
 	m.begin()
-	_, err := m.vault.Connect(d.ctx, folder, code)
+	_, err := m.vault.Connect(d.ctx, vault.Target{Address: folder}, code)
 	d.ok(err)
 	return m
 }
 
 // begin uses the vault as a program that was started again.
 func (m *member) begin() {
-	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(f string) vault.Place { return m.place(f) }})
+	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
 }
 
 // sync exchanges, without problems.
@@ -183,16 +184,33 @@ func settle(t *testing.T, all []*member, s chat.SessionID) {
 }
 
 // TestDevicesConvergeThroughAVault: whatever several devices do to a session, in whatever order and parts the files of a
-// vault arrive, and what is also carried as bundles, they end with the same lanes and records, and verify finds nothing.
+// vault arrive, what is also carried as bundles, and whichever of them is copied or set back to a backup, they end with the same
+// lanes and records, and verify finds nothing.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
-	waited := 0
+	waited, copies, departed, restored := 0, 0, 0, 0
 	for seed := range testtier.Size(20, 1000) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		all, s := members(t, 2+r.Intn(3), r.Intn(2) == 0)
+		saved, byHand := map[string]string{}, true
 		for range 40 {
-			m := all[r.Intn(len(all))]
+			i := r.Intn(len(all))
+			m := all[i]
 			other := all[r.Intn(len(all))]
-			switch r.Intn(12) {
+			switch r.Intn(14) {
+			case 12:
+				if saved[m.name] == "" || r.Intn(2) == 0 {
+					saved[m.name] = m.saved()
+					break
+				}
+				m.ok(m.Store.Close())
+				all[i] = m.from(saved[m.name], true)
+				delete(saved, m.name)
+				restored++
+			case 13:
+				if r.Intn(4) == 0 && len(all) < 6 { // bundles of a copy that has no name of its own yet diverge
+					all, byHand = append(all, m.from(m.saved(), false)), false
+					copies++
+				}
 			case 0, 1, 2, 3:
 				if m.has(s.ID) {
 					m.step(r, s.ID)
@@ -200,13 +218,16 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			case 4, 5, 6:
 				carry(t, other.folder, m.folder, r)
 			case 7:
-				if other.has(s.ID) {
+				if byHand && other.has(s.ID) {
 					m.take(other.give(s.ID))
 				}
 			default:
 				out, err := m.vault.Sync(m.ctx)
 				m.ok(err)
 				waited += len(out.Problems)
+				if out.Departed {
+					departed++
+				}
 			}
 		}
 		settle(t, all, s.ID)
@@ -217,8 +238,8 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if waited == 0 {
-		t.Error("nothing ever arrived too early")
+	if waited == 0 || copies == 0 || departed == 0 || restored == 0 {
+		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores", waited, copies, departed, restored)
 	}
 }
 
@@ -239,7 +260,7 @@ func TestNothingCanBeReadInAVault(t *testing.T) {
 		if strings.HasPrefix(name, "content/") {
 			contents++
 		}
-		for _, secret := range []string{"canary", "question", "shared", "many words", string(s.ID), m.core.Device.ID, "machine A", code, key} {
+		for _, secret := range []string{"canary", "question", "shared", "many words", string(s.ID), m.core.Device().ID, "machine A", code, key} {
 			if strings.Contains(name+"\n"+string(b), secret) {
 				t.Errorf("%s contains %q", name, secret)
 			}
@@ -417,42 +438,184 @@ func TestOwnFilesThatAreGone(t *testing.T) {
 	for _, m := range all {
 		m.folder = t.TempDir()
 		fill(t, m.folder, map[string][]byte{"vault.json": []byte(strings.Replace(string(lock), `"id": "`, `"id": "1`, 1))})
-		_, err := m.vault.Connect(m.ctx, m.folder, code)
+		_, err := m.vault.Connect(m.ctx, vault.Target{Address: m.folder}, code)
 		m.ok(err)
 	}
 	settle(t, all, s.ID)
 }
 
-// TestACopyThatWritesToo: two copies of the same data under one name are noticed, and neither overwrites the other's file.
+// saved copies the data of a member, as a file manager or a backup would; the member continues.
+func (m *member) saved() string {
+	m.Helper()
+	dir := m.TempDir()
+	m.ok(m.Store.Close())
+	m.ok(os.CopyFS(dir, os.DirFS(m.dir)))
+	m.open()
+	m.begin()
+	return dir
+}
+
+// from begins a member with data that was saved, and the vault of the one that it was saved of.
+func (m *member) from(dir string, restored bool) *member {
+	m.Helper()
+	own := m.TempDir()
+	m.ok(os.CopyFS(own, os.DirFS(dir)))
+	f := &fixture{TB: m.TB, ctx: m.ctx, clock: clock.NewFake(m.clock.Now()), dir: own}
+	f.open()
+	m.Cleanup(func() { _ = f.Store.Close() })
+	out := &member{device: &device{fixture: f, name: m.name + "2"}, folder: m.folder, place: m.place}
+	if restored {
+		out.ok(out.core.Write(out.ctx, "test", out.core.RenewDevice))
+	}
+	out.begin()
+	return out
+}
+
+// said reports which of some words are in the messages of a session.
+func (d *device) said(s chat.SessionID, words ...string) (out []string) {
+	d.Helper()
+	rows, err := core.All[string](d.ctx, d.core, "test", `SELECT user_message_json || coalesce(final_assistant_message_json, '') FROM turns WHERE session_id = ?`, s)
+	d.ok(err)
+	for _, w := range words {
+		if strings.Contains(strings.Join(rows, " "), w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// TestACopyThatWritesToo: data that was copied beside the original gets a name of its own when both write to the vault: both
+// go on, each keeps its part as a branch, and everything is on both, whichever was first.
 func TestACopyThatWritesToo(t *testing.T) {
+	for _, first := range []string{"original", "copy"} {
+		t.Run(first, func(t *testing.T) {
+			all, s := members(t, 1, true)
+			a := all[0]
+			a.sync()
+			a.full(s.ActiveBranch, "not sent yet", "said")
+			a.say(s.ActiveBranch, "not in a state yet", "said")
+			b := a.from(a.saved(), false)
+			id := a.core.Device().ID
+			a.full(s.ActiveBranch, "in the original", "said there")
+			a.full(s.ActiveBranch, "more in the original", "said there")
+			b.full(s.ActiveBranch, "in the copy", "said in the copy")
+			_, err := b.AddPin(b.ctx, s.ActiveBranch, "a fact", 5)
+			b.ok(err)
+			b.ok(b.RenameSession(b.ctx, s.ID, "by the copy"))
+			own, branch := b.session("of the copy")
+			b.full(branch.ID, "by the copy", "said")
+			now, later := a, b
+			if first == "copy" {
+				now, later = b, a
+			}
+			if out := now.sync(); out.Departed {
+				t.Errorf("%+v", out)
+			}
+			before := objects(t, a.folder)
+			if out := later.sync(); !out.Departed || later.core.Device().ID == id || now.core.Device().ID != id {
+				t.Errorf("%+v", out)
+			}
+			after := objects(t, a.folder)
+			for name, content := range before {
+				if !slices.Equal(after[name], content) {
+					t.Errorf("%s was overwritten", name)
+				}
+			}
+			for _, m := range []*member{a, b} {
+				active, err := m.Session(m.ctx, s.ID)
+				m.ok(err)
+				m.full(m.own(active.ActiveBranch, true), "after it", "said after it")
+			}
+			settle(t, []*member{a, b}, s.ID)
+			words := []string{"not sent yet", "not in a state yet", "in the original", "more in the original", "in the copy"}
+			for _, m := range []*member{a, b} {
+				if got := m.said(s.ID, words...); !slices.Equal(got, words) || !m.has(own.ID) || len(m.allSessions()) != 2 {
+					t.Errorf("%s has %q, %d sessions", m.name, got, len(m.allSessions()))
+				}
+			}
+		})
+	}
+}
+
+// TestRestoredWhileTheFirstContinues: data that was restored from an older backup, elsewhere or in place, works beside the
+// first: nothing diverges, and everything is on both.
+func TestRestoredWhileTheFirstContinues(t *testing.T) {
 	all, s := members(t, 1, true)
 	a := all[0]
 	a.sync()
-	copied := newFixtureIn(t, t.TempDir())
-	copied.ok(copied.Store.Close())
-	a.reopen()
-	a.begin()
-	a.ok(a.Store.Close())
-	copied.ok(os.CopyFS(copied.dir+"/x", os.DirFS(a.dir)))
-	copied.dir += "/x"
-	copied.open()
-	a.open()
-	a.begin()
-	b := &member{device: &device{fixture: copied, name: "copy"}, folder: a.folder, place: a.place}
-	b.begin()
-	a.full(s.ActiveBranch, "in the original", "said")
+	a.say(s.ActiveBranch, "not in a state yet", "said")
+	old := a.saved()
+	a.commitAll(s.ActiveBranch)
+	a.full(s.ActiveBranch, "since the backup", "said")
 	a.sync()
-	before := objects(t, a.folder)
-	b.full(s.ActiveBranch, "in the copy", "said")
-	out, err := b.vault.Sync(b.ctx)
-	b.ok(err)
-	if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "A copy of this data") || out.SentFiles > 0 {
-		t.Errorf("%+v", out)
+	b := a.from(old, true)
+	if due, err := b.PendingIDs(b.ctx); err != nil || len(due) > 0 {
+		t.Errorf("%d turns of the first are finished twice (%v)", len(due), err)
 	}
-	if !maps.EqualFunc(before, objects(t, a.folder), slices.Equal) {
-		t.Error("the vault changed")
+	b.full(b.own(s.ActiveBranch, true), "in the restored one", "said")
+	a.full(s.ActiveBranch, "meanwhile", "said")
+	settle(t, []*member{a, b}, s.ID)
+	words := []string{"since the backup", "in the restored one", "meanwhile"}
+	for _, m := range []*member{a, b} {
+		if got := m.said(s.ID, words...); !slices.Equal(got, words) {
+			t.Errorf("%s has %q", m.name, got)
+		}
 	}
-	b.ok(b.Store.Close())
+}
+
+// counting counts what is read of a place.
+type counting struct {
+	vault.Place
+	read []string
+}
+
+func (c *counting) Get(ctx context.Context, name string) ([]byte, error) {
+	c.read = append(c.read, name)
+	return c.Place.Get(ctx, name)
+}
+
+// TestAWaitingPartIsReadAlone: while a part of a session waits for another device's, only the file with it is read again, and it
+// is applied once the other is here.
+func TestAWaitingPartIsReadAlone(t *testing.T) {
+	all, s := members(t, 3, true)
+	a, b, c := all[0], all[1], all[2]
+	a.full(s.ActiveBranch, "by A", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	b.full(b.own(s.ActiveBranch, true), "after A", "said")
+	b.sync()
+	other, branch := b.session("another")
+	for range 3 {
+		b.full(branch.ID, "by B", "said")
+		b.sync()
+	}
+	carry(t, b.folder, c.folder, nil)
+	for name := range objects(t, c.folder) {
+		if objects(t, a.folder)[name] != nil && strings.HasPrefix(name, "log/") {
+			c.ok(os.Remove(filepath.Join(c.folder, filepath.FromSlash(name))))
+		}
+	}
+	var place *counting
+	c.place = func(vault.Target) (vault.Place, error) {
+		place = &counting{Place: vault.Folder(c.folder)}
+		return place, nil
+	}
+	for range 2 {
+		out, err := c.vault.Sync(c.ctx)
+		c.ok(err)
+		if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "1 parts of sessions wait") || !c.has(other.ID) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if n := len(slices.DeleteFunc(place.read, func(name string) bool { return !strings.HasPrefix(name, "log/") })); n != 2 {
+		t.Errorf("%d files were read again, beside the last of its own", n-1)
+	}
+	carry(t, a.folder, c.folder, nil)
+	c.sync()
+	if got := c.said(s.ID, "by A", "after A"); len(got) != 2 {
+		t.Errorf("C has %q", got)
+	}
 }
 
 // TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that
@@ -483,7 +646,7 @@ func TestAVaultBehindALink(t *testing.T) {
 		t.Skipf("no links here: %v", err)
 	}
 	code, _ := aVault()
-	_, err := a.vault.Connect(a.ctx, link, code)
+	_, err := a.vault.Connect(a.ctx, vault.Target{Address: link}, code)
 	a.ok(err)
 	for _, words := range []string{"first", "second"} {
 		a.full(s.ActiveBranch, words, "said")
@@ -554,7 +717,7 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 				a.full(s.ActiveBranch, "by A", strings.Repeat("a long answer ", 10_000))
 			}
 			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
-			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(string) vault.Place { return k }})
+			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(vault.Target) (vault.Place, error) { return k, nil }})
 			if _, err := dying.Sync(a.ctx); err == nil {
 				ended++
 			}
@@ -616,4 +779,63 @@ func TestAVaultIsSmall(t *testing.T) {
 		t.Errorf("%d objects for one turn, %+v", n, out)
 	}
 	t.Logf("%d bytes in the vault, %d of events here; all in %v, one turn in %v", stored, rows[0], all, time.Since(began))
+}
+
+// What the window shows of an exchange: what came is passed on as it comes, an idle exchange writes nothing, and trouble that
+// may pass by itself is no news at first.
+func TestWhatIsKnownOfAnExchange(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	var came []chat.SessionID
+	noted, most := 0, vault.Latest{}
+	latest := func() vault.Latest {
+		l, err := b.vault.Latest(b.ctx)
+		b.ok(err)
+		return l
+	}
+	b.vault.Changed = func(ids []chat.SessionID) { came = append(came, ids...) }
+	b.vault.Noted = func() {
+		noted++
+		if l := latest(); l.Busy && l.Report.ReceivedTurns > most.Report.ReceivedTurns {
+			most = l
+		}
+	}
+	a.full(a.own(s.ActiveBranch, false), "from the other one", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	l := latest()
+	if !slices.Contains(came, s.ID) || noted == 0 || most.Report.ReceivedTurns == 0 || l.Busy || !l.Connected || l.Address != b.folder ||
+		len(l.Devices) < 2 || l.Exchanged.IsZero() || l.Attention(l.Exchanged.Add(100*time.Hour)) {
+		t.Fatalf("came %v, %d notes, at most %+v, now %+v", came, noted, most, l)
+	}
+
+	before, err := b.Changes(b.ctx)
+	b.ok(err)
+	b.sync()
+	if after, err := b.Changes(b.ctx); err != nil || after != before {
+		t.Errorf("an exchange of nothing wrote to the database: %d, %d, %v", before, after, err)
+	}
+
+	b.ok(os.Rename(b.folder, b.folder+".away"))
+	if _, err := b.vault.Sync(b.ctx); err == nil {
+		t.Fatal("exchanged with a folder that is not there")
+	}
+	l = latest()
+	if l.Err == nil || l.Attention(l.Exchanged.Add(time.Minute)) || !l.Attention(l.Exchanged.Add(2*time.Hour)) {
+		t.Errorf("a folder that is not there: %+v", l)
+	}
+	b.begin() // another run remembers when it was
+	if again := latest(); again.Exchanged.IsZero() || !again.Connected {
+		t.Errorf("after a restart: %+v", again)
+	}
+	b.ok(os.Rename(b.folder+".away", b.folder))
+	b.ok(b.vault.Disconnect(b.ctx))
+	if l := latest(); l.Connected {
+		t.Errorf("disconnected: %+v", l)
+	}
+	_, err = b.vault.Sync(b.ctx)
+	if chat.CodeOf(err) != chat.CodeNotFound || !b.has(s.ID) {
+		t.Errorf("an exchange without a vault: %v", err)
+	}
 }

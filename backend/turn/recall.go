@@ -142,11 +142,20 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, session chat.S
 	}
 	out = make([]prompt.Artifact, len(parts))
 	for i, p := range parts {
-		if c, ok := byID[p.ID]; ok {
+		c, ok := byID[p.ID]
+		summary := p.Form == chat.PackedSummary
+		if summary && !p.Librarian {
+			c.ByLibrarian = "" // it was written later
+		}
+		switch {
+		case ok && !(summary && p.Librarian && c.ByLibrarian == ""):
 			out[i] = retrieval.Passage(c, p.Form, p.Slices, session)
-		} else if out[i], err = e.passageElsewhere(ctx, p); err != nil {
-			return nil, 0, err
-		} else {
+		case ok: // a summary that another device's librarian wrote
+			out[i], elsewhere = notHere(p), elsewhere+1
+		default:
+			if out[i], err = e.passageElsewhere(ctx, p); err != nil {
+				return nil, 0, err
+			}
 			elsewhere++
 		}
 		out[i].Attached, out[i].Score = p.Attached, p.Score
@@ -164,7 +173,11 @@ func (e *Engine) passageElsewhere(ctx context.Context, p prompt.Part) (prompt.Ar
 	case chat.CodeOf(err) != chat.CodeNotFound:
 		return prompt.Artifact{}, err
 	}
-	return prompt.Artifact{ID: p.ID, Turn: p.Turn, Form: p.Form, Slices: p.Slices, Text: elsewhereText}, nil
+	return notHere(p), nil
+}
+
+func notHere(p prompt.Part) prompt.Artifact {
+	return prompt.Artifact{ID: p.ID, Turn: p.Turn, Form: p.Form, Slices: p.Slices, Text: elsewhereText}
 }
 
 // attached packs the passages that the user attached, which are included even without other memory.

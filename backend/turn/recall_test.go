@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +31,7 @@ type fakeMemory struct {
 	hangs    bool
 	queries  []retrieval.Query
 	attached [][]chat.ChunkID
+	brief    bool // passages are packed as their summaries
 }
 
 func (m *fakeMemory) Search(ctx context.Context, q retrieval.Query) (retrieval.Result, error) {
@@ -61,6 +63,9 @@ func (m *fakeMemory) artifacts(ctx context.Context, ids []chat.ChunkID, count fu
 	for i, c := range texts {
 		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Similarity: 0.9 - 0.2*float64(i), Measured: 0.9 - 0.2*float64(i), Keyword: 0.7}}
 		a.Form, a.Slices = chat.PackedSlice, []chat.Span{{Start: c.Start, End: min(c.End, c.Start+30)}}
+		if m.brief {
+			a.Form, a.Slices = chat.PackedSummary, nil
+		}
 		a.Text = retrieval.Render(c, a.Form, a.Slices)
 		a.Tokens = prompt.ArtifactCost(a.Text, count)
 		out = append(out, a)
@@ -178,6 +183,46 @@ func TestMemoryIsInTheContext(t *testing.T) {
 	x := metricsOf(rows, got.ID)
 	if x.Candidates != 40 || x.Selected != 2 || x.PackedTokens != packedParts[0].Tokens+packedParts[1].Tokens || x.SimilarityMin != 0.7 || x.SimilarityMax != 0.9 || x.RetrievalFailed {
 		t.Errorf("metrics %+v", x)
+	}
+	w.clean()
+}
+
+// A passage's summary by the librarian takes the place of the one made by rule in later contexts. Contexts from before are
+// rebuilt with the summary that they contained.
+func TestASummaryByTheLibrarianChangesNoEarlierContext(t *testing.T) {
+	w := withMemory(t)
+	w.memory.brief = true
+	describe := func(i int) {
+		t.Helper()
+		n := chat.ChunkSummary{Chunk: w.memory.results[i], Text: fmt.Sprintf("Written about key %d.", i), GeneratedBy: "m"}
+		if err := w.store.PutChunkSummary(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := func(id chat.TurnID) (out []bool) {
+		t.Helper()
+		parts := w.manifest(id).Chunks()
+		slices.SortFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })
+		for _, p := range parts {
+			if p.Form != chat.PackedSummary {
+				t.Errorf("packed as %s", p.Form)
+			}
+			out = append(out, p.Librarian)
+		}
+		return out
+	}
+	describe(0)
+	before := w.send("Tell me about both keys and the clock.")
+	describe(1)
+	after := w.send("Tell me about both keys again.")
+	if got := [][]bool{written(before.ID), written(after.ID)}; !reflect.DeepEqual(got, [][]bool{{true, false}, {true, true}}) {
+		t.Fatalf("the librarian wrote %v of the summaries", got)
+	}
+	sent := w.provider.requests()
+	first, second := sent[len(sent)-2], sent[len(sent)-1]
+	if !strings.Contains(first, "Written about key 0.") || strings.Contains(first, "Written about key 1.") ||
+		!strings.Contains(second, "Written about key 1.") {
+		t.Errorf("sent:\n%s\n%s", first, second)
 	}
 	w.clean()
 }

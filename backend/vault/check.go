@@ -22,7 +22,7 @@ type Device struct {
 
 // Status is what is known of the vault without reading its files.
 type Status struct {
-	Folder  string
+	Address string
 	Devices []Device
 	Unsent  bool // there may be something to send
 	Running int  // sessions that are sent when their answers are complete
@@ -37,14 +37,14 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	unsent, err := v.Store.Unsent(ctx, 0)
-	return Status{Folder: x.state.Folder, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
+	return Status{Address: x.state.Address, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
 }
 
 // devices describes the logs, this device's first, then by name.
 func (x *exchange) devices() []Device {
 	var out []Device
 	for device, files := range x.logs {
-		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number}
+		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
 		for _, o := range files {
 			d.Bytes += o.Size
 			d.Written = max(d.Written, chat.FormatTime(o.Changed))

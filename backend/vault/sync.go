@@ -30,6 +30,7 @@ type Report struct {
 	Sessions       []chat.SessionID // got events
 	Running        []chat.SessionID // are sent when their answers are complete
 	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
+	Departed       bool             // a copy of this data, or what it is a copy of, writes too: it has a name of its own now
 	Problems       []error          // each says what waits; everything else went on
 }
 
@@ -38,25 +39,57 @@ type Report struct {
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
+	v.note(func(l *Latest) { l.Busy = true })
+	x, err := v.sync(ctx)
+	var devices []Device
+	if x == nil {
+		x = &exchange{}
+	} else {
+		devices = x.devices()
+	}
+	v.note(func(l *Latest) { l.ended(x.report, devices, err, v.Now()) })
+	return x.report, err
+}
+
+func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 	x, err := v.open(ctx)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	if err = x.introduce(); err == nil {
-		err = x.receiveAll()
+	if err = x.exchange(); errors.Is(err, errCopied) {
+		for _, do := range []func(*exchange) error{(*exchange).depart, (*exchange).exchange} {
+			before := x
+			if x, err = v.open(ctx); err != nil {
+				return before, err
+			}
+			x.report, x.reported, x.held = before.report, before.reported, before.held
+			if err = do(x); err != nil || !x.report.Departed {
+				break
+			}
+		}
 	}
 	if err == nil {
-		err = x.send()
+		err = x.remember()
 	}
-	if len(x.report.Sessions) > 0 && v.Changed != nil {
-		v.Changed()
-	}
+	x.report.Problems = append(x.report.Problems, x.held...)
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
-		err = placeError(opSync, x.state.Folder, err)
+		err = placeError(opSync, x.state.Address, err)
 	}
-	return x.report, err
+	return x, err
+}
+
+// exchange receives, then sends.
+func (x *exchange) exchange() error {
+	x.begun()
+	if err := x.introduce(); err != nil {
+		return err
+	}
+	if err := x.receiveAll(); err != nil {
+		return err
+	}
+	return x.send()
 }
 
 func (x *exchange) problem(err *chat.Error) { x.report.Problems = append(x.report.Problems, err) }
@@ -101,7 +134,7 @@ func (x *exchange) at(device string) position {
 	return position{Sum: make([]byte, sha256.Size)}
 }
 
-// receive reads a log from where it was not applied completely.
+// receive reads what is new in a log, and again the files of which parts wait.
 func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
@@ -109,9 +142,9 @@ func (x *exchange) receive(device string) error {
 			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
-	waiting := 0 // parts of sessions
-	for next, stop := at, false; !stop && next.Number < last; {
-		var batch []file
+	again, stop := x.waitingFiles(device, last)
+	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
+		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
 			f, err := x.follow(device, next)
 			if err != nil {
@@ -131,23 +164,57 @@ func (x *exchange) receive(device string) error {
 		if err != nil {
 			return err
 		}
-		for i, f := range batch {
-			if waits[i] > 0 {
-				waiting += waits[i]
-			} else if waiting == 0 {
-				x.state.Logs[device] = position{f.Number, f.sum()}
-				x.report.ReceivedFiles++
-			}
-		}
+		x.report.ReceivedFiles += x.passed(device, next, batch, waits)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
+		x.progress(len(batch))
+		x.arrived()
 	}
-	if waiting > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+	parts := 0
+	for _, w := range x.state.Waiting[device] {
+		parts += w.Parts
+	}
+	if parts > 0 {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], parts).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
+}
+
+// waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
+func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool) {
+	for _, w := range x.state.Waiting[device] {
+		f, err := x.box.read(x.ctx, device, w.Number)
+		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
+			err = errExchanged
+		}
+		if err != nil {
+			x.named(device, w.Number, last, err)
+			return nil, true
+		}
+		files = append(files, f)
+	}
+	return files, false
+}
+
+// passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
+func (x *exchange) passed(device string, at position, batch []file, waits []int) (complete int) {
+	x.state.Logs[device] = at
+	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
+		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
+	})
+	for i, f := range batch {
+		if waits[i] == 0 {
+			complete++
+		} else {
+			list = append(list, waiting{position{f.Number, f.sum()}, waits[i]})
+		}
+	}
+	if x.state.Waiting[device] = list; len(list) == 0 {
+		delete(x.state.Waiting, device)
+	}
+	return complete
 }
 
 // errExchanged means that a file does not follow from the one before.
@@ -263,8 +330,17 @@ func (x *exchange) merge(device string, session chat.SessionID, parcels []bundle
 		x.report.ReceivedEvents += events
 		x.report.ReceivedTurns += out.Turns
 		x.report.Sessions = append(x.report.Sessions, session)
+		x.progress(0)
 	}
 	return err
+}
+
+// arrived passes on which sessions got events since the last call.
+func (x *exchange) arrived() {
+	if came := x.report.Sessions[x.reported:]; len(came) > 0 && x.Changed != nil {
+		x.Changed(slices.Clone(came))
+	}
+	x.reported = len(x.report.Sessions)
 }
 
 // ofSession reports an error about a session as a problem; false: it affects all.
@@ -304,13 +380,17 @@ func (x *exchange) send() error {
 		}
 		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 })
 		if len(segments) > 0 {
-			done, err := x.write(segments)
-			if err != nil || !done {
+			if err := x.write(segments); err != nil {
 				return err
 			}
 		}
-		if err := x.put(x.ctx, x.state, unsent.Segments); err != nil || !unsent.More {
-			return err
+		if len(unsent.Segments) > 0 {
+			if err := x.put(x.ctx, x.state, unsent.Segments); err != nil {
+				return err
+			}
+		}
+		if !unsent.More {
+			return nil
 		}
 	}
 }
@@ -325,7 +405,7 @@ func (x *exchange) unreadable(faults map[chat.SessionID]error) {
 }
 
 // write adds a file to the log of this device.
-func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
+func (x *exchange) write(segments []bundle.Segment) error {
 	id, _ := x.Store.ThisDevice()
 	at := x.at(x.own)
 	f := file{segments: segments, fileHead: fileHead{
@@ -333,35 +413,94 @@ func (x *exchange) write(segments []bundle.Segment) (done bool, err error) {
 	}}
 	size, err := x.box.write(x.ctx, f)
 	if errors.Is(err, ErrExists) {
-		x.copied()
-		return false, nil
+		return errCopied
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	x.state.Logs[x.own] = position{f.Number, f.sum()}
+	x.logs[x.own][f.Number] = Object{logName(x.own, f.Number), int64(size), x.Now()}
 	x.report.SentFiles++
 	x.report.SentBytes += size
 	for _, s := range segments {
 		x.report.SentEvents += len(s.Parcels)
 	}
-	return true, nil
+	return nil
 }
 
-// copied reports that another data directory writes the log of this device.
-func (x *exchange) copied() {
-	x.problem(chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name, so nothing was sent from here. What others wrote was taken.").
-		WithHint("use only one of the copies, or restore a backup here: restored data gets a name of its own"))
+// errCopied means that other data writes the log of this device.
+var errCopied = errors.New("other data writes under the same name")
+
+// depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
+func (x *exchange) depart() error {
+	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
+	text, err := chat.MarshalJSON(x.state)
+	if err == nil {
+		err = x.Store.NewVault(x.ctx, text)
+	}
+	if err != nil {
+		return err
+	}
+	for _, device := range slices.Sorted(maps.Keys(x.logs)) {
+		for at, last := x.at(device), x.last(device); at.Number < last; {
+			f, err := x.follow(device, at)
+			if err != nil {
+				x.report.Problems = nil
+				if !x.named(device, at.Number+1, last, err) {
+					return err
+				}
+				return nil
+			}
+			if _, err := x.take(f); err != nil {
+				return err
+			}
+			at = position{f.Number, f.sum()}
+		}
+	}
+	departed, held, err := x.Store.Depart(x.ctx, text)
+	if err != nil {
+		return err
+	}
+	if x.report.Departed = departed; !departed {
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
+			WithHint("synchronize again when it is complete"))
+	}
+	for _, session := range held {
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "Session %s: what was written here last changes a turn that a copy of this data has too, so it stays on this computer.", session).
+			WithHint("export it here and import it on another computer: it becomes a copy"))
+	}
+	return nil
+}
+
+// take remembers what a file has of the events here. foreign: it has others too.
+func (x *exchange) take(f file) (foreign bool, err error) {
+	var known []bundle.Segment
+	for _, s := range f.segments {
+		parcels, all, err := x.Store.Existing(x.ctx, s.Session, s.Parcels)
+		if err != nil {
+			return false, err
+		}
+		if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err != nil {
+			return false, err
+		} else if deleted {
+			continue
+		}
+		foreign = foreign || !all
+		if len(parcels) > 0 {
+			known = append(known, bundle.Segment{Session: s.Session, Parcels: parcels})
+		}
+	}
+	return foreign, x.put(x.ctx, x.state, known)
 }
 
 // resume takes up a log whose last files were written by an exchange that was interrupted before it could remember them.
-// ready: it is complete up to its end.
+// ready: it is complete up to its end. errCopied: other data writes it too.
 func (x *exchange) resume() (ready bool, err error) {
 	at := x.at(x.own)
 	for n := int64(1); n <= at.Number; n++ {
 		if _, ok := x.logs[x.own][n]; !ok {
 			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
-				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault FOLDER --passphrase-file FILE sends everything there"))
+				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault ADDRESS --passphrase-file FILE sends everything there"))
 			return false, nil
 		}
 	}
@@ -369,8 +508,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		f, err := x.box.read(x.ctx, x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):
-			x.copied()
-			return false, nil
+			return false, errCopied
 		case err != nil && !x.named(x.own, at.Number, at.Number, err):
 			return false, err
 		case err != nil:
@@ -385,19 +523,15 @@ func (x *exchange) resume() (ready bool, err error) {
 			}
 			return false, nil
 		}
-		for _, s := range f.segments {
-			lacking, err := x.Store.Lacking(x.ctx, s.Session, s.Parcels)
-			deleted, err2 := x.Store.DeletedHere(x.ctx, s.Session)
-			if x.ctx.Err() != nil {
-				return false, x.ctx.Err()
-			}
-			if (err != nil || lacking > 0) && (err2 != nil || !deleted) {
-				x.copied()
-				return false, nil
-			}
+		foreign, err := x.take(f)
+		if err == nil && foreign {
+			err = errCopied
+		}
+		if err != nil {
+			return false, err
 		}
 		x.state.Logs[x.own] = position{f.Number, f.sum()}
-		if err := x.put(x.ctx, x.state, x.existing([]file{f})); err != nil {
+		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return false, err
 		}
 	}

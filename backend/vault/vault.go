@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -30,8 +30,12 @@ type Store interface {
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
 	Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error)
-	// Lacking returns how many of these events do not exist here.
-	Lacking(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (int, error)
+	// Existing returns those of some events that exist here, and reports whether these are all.
+	Existing(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (known []bundle.Parcel, all bool, err error)
+	// Depart makes this data another device and stores the state. What the vault lacks of its own part is moved to the
+	// new one; held are the sessions of which that is not possible, and whose last part is not sent. departed is false
+	// if an answer is being written; nothing was changed then.
+	Depart(ctx context.Context, state []byte) (departed bool, held []chat.SessionID, err error)
 	// Receive merges events into a session, all or none.
 	Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error)
 	// DeletedHere reports whether a session was permanently deleted in this data directory.
@@ -41,15 +45,20 @@ type Store interface {
 // Deps are what a Vault needs.
 type Deps struct {
 	Store   Store
+	Secrets *secrets.Store
 	Now     clock.Clock
-	Place   func(folder string) Place
-	Changed func() // sessions came
+	Place   func(Target) (Place, error)
+	Changed func([]chat.SessionID) // these sessions got events
+	Noted   func()                 // what Latest returns has changed
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
 	busy sync.Mutex
+
+	mu     sync.Mutex
+	latest Latest
 }
 
 // New returns the vault of a data directory, which may have none yet.
@@ -57,16 +66,28 @@ func New(d Deps) *Vault { return &Vault{Deps: d} }
 
 // state is what this device remembers of its vault. The key is in the database because that is sealed if anything is.
 type state struct {
-	Folder string              `json:"folder"`
-	ID     string              `json:"id"`
-	Key    []byte              `json:"key"`
-	Logs   map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	Address string              `json:"address"`
+	User    string              `json:"user,omitempty"`
+	Env     string              `json:"env,omitempty"` // the variable that has the password; empty: the keyring has it
+	ID      string              `json:"id"`
+	Key     []byte              `json:"key"`
+	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
+	// Waiting are files of these with parts of sessions that could not be applied.
+	Waiting map[string][]waiting `json:"waiting,omitempty"`
+	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
+	Exchanged string `json:"exchanged,omitempty"`
 }
 
 // position is how far a log was written or read.
 type position struct {
 	Number int64  `json:"number"`
 	Sum    []byte `json:"sum"` // of the file of this number
+}
+
+// waiting is a file of a log that was read, some parts of which wait for others.
+type waiting struct {
+	position
+	Parts int `json:"parts"`
 }
 
 // lockFile is vault.json, the only object that is not sealed.
@@ -87,26 +108,52 @@ type Connected struct {
 	Code    string // the recovery code of a vault that was created
 }
 
-// Connect chooses the folder of the vault. Without a vault there, one is created. secret is its passphrase or its
-// recovery code.
-func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connected, err error) {
+// Connect chooses the place of the vault. Without a vault there, one is created, with a new recovery code. secret is its
+// passphrase or its recovery code.
+func (v *Vault) Connect(ctx context.Context, t Target, secret string) (Connected, error) {
+	return v.ConnectWith(ctx, t, secret, seal.NewCode())
+}
+
+// Find reports whether there is a vault in a place.
+func (v *Vault) Find(ctx context.Context, t Target) (found bool, err error) {
+	if _, err := v.check(&t); err != nil {
+		return false, err
+	}
+	place, err := v.Place(t)
+	if err != nil {
+		return false, err
+	}
+	switch _, err = place.Get(ctx, lockName); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, ErrMissing):
+		err = free(ctx, place)
+	}
+	if err != nil {
+		err = placeError(opConnect, t.Address, err)
+	}
+	return false, err
+}
+
+// ConnectWith is Connect with the recovery code of a vault that is created.
+func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) (out Connected, err error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return out, chat.WrapError(chat.CodeNotFound, opConnect, err, "There is no folder %s; nothing was changed.", folder).
-			WithHint("create it first, or connect the drive")
-	}
 	if secret == "" {
 		return out, chat.Errorf(chat.CodeInvalid, opConnect, "The passphrase is empty; nothing was changed.")
 	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return out, chat.WrapError(chat.CodeInvalid, opConnect, err, "The path cannot be used.")
+	env, err := v.check(&t)
+	if err != nil {
+		return out, err
 	}
-	place := v.Place(folder)
+	place, err := v.Place(t)
+	if err != nil {
+		return out, err
+	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
-		out.Created = true
-		out.Code, err = create(ctx, place, secret)
+		out = Connected{Created: true, Code: code}
+		err = create(ctx, place, secret, code)
 		if errors.Is(err, ErrExists) { // another device was faster
 			out, err = Connected{}, nil
 		}
@@ -115,9 +162,9 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 		}
 	}
 	if err != nil {
-		return out, placeError(opConnect, folder, err)
+		return out, placeError(opConnect, t.Address, err)
 	}
-	lock, err := readLock(folder, raw)
+	lock, err := readLock(t.Address, raw)
 	if err != nil {
 		return out, err
 	}
@@ -126,45 +173,58 @@ func (v *Vault) Connect(ctx context.Context, folder, secret string) (out Connect
 		return out, chat.WrapError(chat.CodeSealed, opConnect, err, "The passphrase does not open the vault; nothing was changed.")
 	}
 	if err != nil {
-		return out, damagedLock(folder, err)
+		return out, damagedLock(t.Address, err)
 	}
-	s, err := v.state(ctx)
-	switch {
-	case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
+	before, err := v.state(ctx)
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
-	case err == nil && s.ID == lock.ID: // the same one, perhaps elsewhere
-		s.Folder = folder
-		return out, v.put(ctx, s, nil)
 	}
-	text, err := chat.MarshalJSON(state{Folder: folder, ID: lock.ID, Key: key[:], Logs: map[string]position{}})
-	if err == nil {
+	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}}
+	known := err == nil && before.ID == lock.ID // the same one, perhaps elsewhere
+	if known {
+		s = before
+	}
+	s.Address, s.User, s.Env = t.Address, t.User, env
+	if err := v.keep(t, env); err != nil {
+		return out, err
+	}
+	if known {
+		err = v.put(ctx, s, nil)
+	} else if text, err2 := chat.MarshalJSON(s); err2 == nil {
 		err = v.Store.NewVault(ctx, text)
+	}
+	if err == nil {
+		v.forget(before, s)
+		v.note(func(l *Latest) { *l = Latest{} })
 	}
 	return out, err
 }
 
 // create stores a new vault.json.
-func create(ctx context.Context, place Place, secret string) (code string, err error) {
-	objects, err := place.List(ctx, "")
+func create(ctx context.Context, place Place, secret, code string) error {
+	err := free(ctx, place)
 	if err != nil {
-		return "", err
-	}
-	for _, o := range objects {
-		if ours.MatchString(o.Name) {
-			return "", errNoLock
-		}
+		return err
 	}
 	key := seal.NewKey()
-	code = seal.NewCode()
 	l := lockFile{Version: formatVersion, ID: seal.NewKey().Name("vault")}
 	if l.Lock, err = seal.NewLock(key, secret, code); err != nil {
-		return "", err
+		return err
 	}
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err == nil {
 		err = place.PutNew(ctx, lockName, append(text, '\n'))
 	}
-	return code, err
+	return err
+}
+
+// free returns an error if a place has parts of a vault.
+func free(ctx context.Context, place Place) error {
+	objects, err := place.List(ctx, "")
+	if err == nil && slices.ContainsFunc(objects, func(o Object) bool { return ours.MatchString(o.Name) }) {
+		err = errNoLock
+	}
+	return err
 }
 
 // errNoLock means that a folder has parts of a vault without its vault.json.
@@ -183,34 +243,34 @@ func numberOf(name string) (device string, number int64, ok bool) {
 	return m[1], number, err == nil && number > 0
 }
 
-func readLock(folder string, raw []byte) (lockFile, error) {
+func readLock(address string, raw []byte) (lockFile, error) {
 	var l lockFile
 	err := json.Unmarshal(raw, &l)
 	switch {
 	case err == nil && l.Version > formatVersion:
-		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", folder).
+		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", address).
 			WithHint("update the program on this computer")
 	case err != nil || l.ID == "" || !l.Lock.Valid():
-		return l, damagedLock(folder, err)
+		return l, damagedLock(address, err)
 	}
 	return l, nil
 }
 
-func damagedLock(folder string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", folder).
+func damagedLock(address string, err error) error {
+	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", address).
 		WithHint("take it from another copy of the folder; it never changes")
 }
 
 // placeError is the error of a place, for people.
-func placeError(op, folder string, err error) error {
+func placeError(op, address string, err error) error {
 	if errors.Is(err, errNoLock) {
-		return chat.WrapError(chat.CodeNotFound, op, err, "%s has parts of a vault, but no vault.json; nothing was changed.", folder).
+		return chat.WrapError(chat.CodeNotFound, op, err, "%s has parts of a vault, but no vault.json; nothing was changed.", address).
 			WithHint("wait until the folder is synchronized completely, or choose an empty folder")
 	}
 	if e := new(chat.Error); errors.As(err, &e) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return chat.WrapError(chat.CodeUnavailable, op, err, "The vault in %s cannot be reached; nothing is lost, and the next exchange continues.", folder).
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The vault in %s cannot be reached; nothing is lost, and the next exchange continues.", address).
 		WithHint("connect the drive, or look at its free space and permissions")
 }
 
@@ -219,7 +279,10 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 	raw, err := v.Store.VaultState(ctx)
 	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
-			WithHint("contextinfinity sync --vault FOLDER --passphrase-file FILE")
+			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
+	}
+	if s.Waiting == nil {
+		s.Waiting = map[string][]waiting{}
 	}
 	return s, err
 }
@@ -235,13 +298,17 @@ func (v *Vault) put(ctx context.Context, s state, segments []bundle.Segment) err
 // exchange is one use of the vault.
 type exchange struct {
 	*Vault
-	ctx    context.Context
-	box    box
-	state  state
-	own    string                      // the name of this device
-	logs   map[string]map[int64]Object // the files that are there, by device
-	names  map[string]string           // of devices, for people
-	report Report
+	ctx      context.Context
+	box      box
+	state    state
+	own      string                      // the name of this device
+	logs     map[string]map[int64]Object // the files that are there, by device
+	names    map[string]string           // of devices, for people
+	report   Report
+	reported int     // of the report's sessions: passed to Changed
+	held     []error // problems of this device becoming another one
+
+	introduced bool // the vault has the name of this device
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
@@ -251,31 +318,35 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := v.Place(s.Folder)
+	place, err := v.reach(s)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
-		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Folder).
-			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault FOLDER begins another one")
+		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Address).
+			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault ADDRESS begins another one")
 	}
 	if err != nil {
-		return nil, placeError(opSync, s.Folder, err)
+		return nil, placeError(opSync, s.Address, err)
 	}
-	lock, err := readLock(s.Folder, raw)
+	lock, err := readLock(s.Address, raw)
 	if err != nil {
 		return nil, err
 	}
 	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
 	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
-		return nil, chat.Errorf(chat.CodeConflict, opSync, "The folder %s has another vault than before. Nothing was changed here or there.", s.Folder).
-			WithHint("put the vault back, or use the other one: contextinfinity sync --vault FOLDER --passphrase-file FILE")
+		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
+			WithHint("put the vault back, or use the other one: contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
 	objects, err := place.List(ctx, "")
 	if err != nil {
-		return nil, placeError(opSync, s.Folder, err)
+		return nil, placeError(opSync, s.Address, err)
 	}
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
+		x.introduced = x.introduced || o.Name == devicesDir+x.own
 		if device, number, ok := numberOf(o.Name); ok {
 			if x.logs[device] == nil {
 				x.logs[device] = map[int64]Object{}
@@ -290,6 +361,9 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	}
 	for device := range x.logs {
 		x.names[device] = x.nameOf(device)
+	}
+	if name != "" && x.logs[x.own] == nil { // it has sent nothing yet
+		x.logs[x.own] = map[int64]Object{}
 	}
 	if name != "" { // it is not read with the data open for reading only
 		x.names[x.own] = name
@@ -315,6 +389,9 @@ func (x *exchange) nameOf(device string) string {
 
 // introduce stores what this device is called.
 func (x *exchange) introduce() error {
+	if x.introduced {
+		return nil
+	}
 	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.names[x.own]})
 	if err == nil {
 		_, err = x.box.put(x.ctx, devicesDir+x.own, raw)

@@ -339,20 +339,24 @@ func playFault(seq int64, err error) error {
 
 // checkRecords checks that the session's records match its ledger, as verify would.
 func (in *incoming) checkRecords(t *core.Tx, session string) error {
+	if f, ok := firstFinding(t, session); ok && in.ctx.Err() == nil {
+		return invalidBundle("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
+	}
+	return in.ctx.Err()
+}
+
+// firstFinding compares a session's records with its ledger, as verify would.
+func firstFinding(t *core.Tx, session string) (chat.Finding, bool) {
 	a := verify.NewAudit()
 	a.DB = t.DB
 	a.Replay(session)
 	for _, check := range []func(){a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.Strays} {
 		check()
 	}
-	if err := in.ctx.Err(); err != nil {
-		return err
+	if len(a.Found) == 0 {
+		return chat.Finding{}, false
 	}
-	if len(a.Found) > 0 {
-		f := a.Found[0]
-		return invalidBundle("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
-	}
-	return nil
+	return a.Found[0], true
 }
 
 // enqueueJobs enqueues the jobs that the turns of a session need.

@@ -58,13 +58,24 @@ func (s *Bundles) DeletedHere(ctx context.Context, session chat.SessionID) (bool
 }
 
 // ThisDevice returns the id of this device, and its name for people.
-func (s *Bundles) ThisDevice() (id, name string) { return s.Device.ID, s.Device.Name }
+func (s *Bundles) ThisDevice() (id, name string) { return s.Device().ID, s.Device().Name }
 
-// Lacking returns how many of these events do not exist here.
-func (s *Bundles) Lacking(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (int, error) {
-	a := &assembled{session: session}
-	err := s.Read(ctx, opReceive, func(db *gorm.DB) error { return a.assemble(db, parcels) })
-	return len(a.added), err
+// Existing returns those of some events that exist here, and reports whether these are all.
+func (s *Bundles) Existing(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (known []bundle.Parcel, all bool, err error) {
+	here, err := core.All[schema.EventRow](ctx, s, opReceive, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ?`, session)
+	if err != nil {
+		return nil, false, err
+	}
+	hashes := map[ledger.Spot][]byte{}
+	for _, r := range here {
+		hashes[r.Event(nil).Spot()] = r.Hash
+	}
+	for _, p := range parcels {
+		if bytes.Equal(hashes[p.Event.Spot()], p.Event.Hash) {
+			known = append(known, p)
+		}
+	}
+	return known, len(known) == len(parcels), nil
 }
 
 // Receive adds the events of other devices to a session, all or none. Those that exist here are left out; what they

@@ -38,8 +38,8 @@ func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
-	if scratch.Device.Home = core.Elsewhere; c != nil { // a copy begins here
-		scratch.Device.Home = s.Device.Home
+	if scratch.Device().Home = core.Elsewhere; c != nil { // a copy begins here
+		scratch.Device().Home = s.Device().Home
 	}
 	err = scratch.Write(in.ctx, "bundle.import", func(t *core.Tx) error { return in.replay(t, 0, c, &st.out) })
 	if err = errors.Join(err, scratch.DB.Close()); err != nil {

@@ -21,10 +21,8 @@ import (
 // What a vault has of each session is recorded as a setting with the session's id in its key, so that it is deleted with
 // the session. What a vault lacks is sent, whichever device wrote it: a session that was imported too.
 
-const (
-	vaultKey   = "vault"     // the state of the vault
-	inVaultKey = "in vault " // and the session's id
-)
+// inVaultKey and a session's id is the setting that says what the vault has of it.
+const inVaultKey = "in vault "
 
 // inVault is what a vault has of a session.
 type inVault struct {
@@ -34,7 +32,7 @@ type inVault struct {
 
 // VaultState returns what PutVault stored; nil: nothing.
 func (s *Bundles) VaultState(ctx context.Context) ([]byte, error) {
-	values, err := core.All[string](ctx, s, "vault.state", `SELECT value FROM settings WHERE key = ?`, vaultKey)
+	values, err := core.All[string](ctx, s, "vault.state", `SELECT value FROM settings WHERE key = ?`, core.VaultKey)
 	if err != nil || len(values) == 0 {
 		return nil, err
 	}
@@ -47,7 +45,7 @@ func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
 		if err := t.Run(`DELETE FROM settings WHERE key LIKE ?`, inVaultKey+"%"); err != nil {
 			return err
 		}
-		return putSetting(t, vaultKey, state)
+		return putSetting(t, core.VaultKey, state)
 	})
 }
 
@@ -63,16 +61,20 @@ func (s *Bundles) PutVault(ctx context.Context, state []byte, segments []bundle.
 			for _, p := range g.Parcels {
 				has.Lanes[p.Event.Lane] = max(has.Lanes[p.Event.Lane], p.Event.Number())
 			}
-			value, err := chat.MarshalJSON(has)
-			if err == nil {
-				err = putSetting(t, inVaultKey+string(g.Session), value)
-			}
-			if err != nil {
+			if err := putInVault(t, g.Session, has); err != nil {
 				return err
 			}
 		}
-		return putSetting(t, vaultKey, state)
+		return putSetting(t, core.VaultKey, state)
 	})
+}
+
+func putInVault(t *core.Tx, session chat.SessionID, has inVault) error {
+	value, err := chat.MarshalJSON(has)
+	if err != nil {
+		return err
+	}
+	return putSetting(t, inVaultKey+string(session), value)
 }
 
 func putSetting(t *core.Tx, key string, value []byte) error {
@@ -105,7 +107,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
 					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
 			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
-			append(s.Device.Finishing(), inVaultKey)...)
+			append(s.Device().Finishing(), inVaultKey)...)
 		if err != nil {
 			return err
 		}
@@ -115,8 +117,9 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 				out.Running = append(out.Running, r.ID)
 				continue
 			}
-			if out.More = limit <= 0; out.More {
-				return nil
+			if limit <= 0 {
+				out.More = true
+				continue
 			}
 			segments, size, err := s.unsentOf(ctx, db, r.ID, limit)
 			if ctx.Err() != nil {
@@ -129,7 +132,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 			limit -= size
 			out.Segments = append(out.Segments, segments...)
 		}
-		out.More = mayRead && limit <= 0
+		out.More = out.More || mayRead && limit <= 0
 		return nil
 	})
 	return out, err

@@ -22,7 +22,6 @@ import (
 type Core struct {
 	Dir      string
 	Version  string // of the program, recorded in bundles
-	Device   Device // which writes here
 	ReadOnly bool
 	Scratch  bool // temporary data: writes are not synced
 	Copied   bool // this is a copy of the data: an upgrade needs no backup
@@ -37,6 +36,8 @@ type Core struct {
 	Deletions atomic.Int64 // permanent deletions since the database was opened
 	OnForget  []func()     // clear other in-memory caches of stored texts
 
+	device atomic.Pointer[Device]
+
 	// running holds the turns this process accepted or resumed and has not finished. An unfinished turn that is not
 	// in it was interrupted by a crash.
 	mu      sync.Mutex
@@ -48,6 +49,7 @@ type Core struct {
 func OpenScratch(ctx context.Context, dir string, now clock.Clock) (*Core, error) {
 	silent := slog.New(slog.DiscardHandler)
 	s := &Core{Dir: dir, Scratch: true, Clock: now, Log: silent, DB: &sqlite.DB{Clock: now, Log: silent}}
+	s.device.Store(&Device{})
 	err := sqlite.MapError("store.open", sqlite.MakeDir(dir))
 	if err == nil {
 		err = s.Connect(func() error { return schema.Upgrade(ctx, s.DB.Writer, migrations.Files, silent) })

@@ -27,8 +27,25 @@ type Device struct {
 	Name    string `json:"-"`              // of the machine, for people
 }
 
-// Elsewhere is sessions.begun_by of a session that came in a bundle: its lane without a name is another device's.
-const Elsewhere = "elsewhere"
+// Other values of sessions.begun_by.
+const (
+	// Elsewhere: the session came in a bundle or from a vault, so its lane without a name is another device's.
+	Elsewhere = "elsewhere"
+	// Formerly: this data began it under an earlier id, and has a vault. Other data may go on under that id, or had gone
+	// on before a backup of it was restored, so what is open there is left to what comes from the vault.
+	Formerly = "formerly"
+)
+
+// VaultKey is the setting with the state of the vault, if there is one.
+const VaultKey = "vault"
+
+// Device is the device as which this data writes.
+func (s *Core) Device() *Device {
+	if d := s.device.Load(); d != nil {
+		return d
+	}
+	return &Device{}
+}
 
 // deviceKey is the setting that holds the device.
 const deviceKey = "device"
@@ -46,7 +63,7 @@ func (s *Core) TakeDevice(t *Tx) error {
 	case !known && len(values) == 0:
 		d = Device{ID: t.NewID()}
 	case known && d.Machine == thisMachine():
-		s.Device = d.named()
+		s.device.Store(d.named())
 		return nil
 	default:
 		return s.renew(t, d)
@@ -57,14 +74,24 @@ func (s *Core) TakeDevice(t *Tx) error {
 // renew makes the data of a device another one's.
 func (s *Core) renew(t *Tx, d Device) error {
 	id := t.NewID()
-	return s.putDevice(t, Device{ID: id, Home: id, Came: d.Came || d.Machine != thisMachine()})
+	if err := t.Run(`UPDATE sessions SET begun_by = ? WHERE begun_by = ? AND EXISTS (SELECT 1 FROM settings WHERE key = ?)`,
+		Formerly, d.Home, VaultKey); err != nil {
+		return err
+	}
+	if err := s.putDevice(t, Device{ID: id, Home: id, Came: d.Came || d.Machine != thisMachine()}); err != nil {
+		return err
+	}
+	return t.Run(`DELETE FROM jobs WHERE turn_id IN (SELECT t.id FROM jobs j JOIN turns t ON t.id = j.turn_id WHERE NOT `+MayFinish+`)`,
+		t.Device.Finishing()...)
 }
 
 // ReadDevice reads which device this is, without changing it.
 func (s *Core) ReadDevice(db *gorm.DB) error {
 	values, err := sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, deviceKey)
 	if err == nil && len(values) > 0 {
-		err = json.Unmarshal([]byte(values[0]), &s.Device)
+		d := Device{}
+		err = json.Unmarshal([]byte(values[0]), &d)
+		s.device.Store(&d)
 	}
 	return err
 }
@@ -74,7 +101,7 @@ func (s *Core) RenewDevice(t *Tx) error {
 	if err := s.ReadDevice(t.DB); err != nil {
 		return err
 	}
-	return s.renew(t, s.Device)
+	return s.renew(t, *s.Device())
 }
 
 func (s *Core) putDevice(t *Tx, d Device) error {
@@ -83,15 +110,16 @@ func (s *Core) putDevice(t *Tx, d Device) error {
 	if err != nil {
 		return err
 	}
-	s.Device = d.named()
+	s.device.Store(d.named())
+	t.Device = *s.Device()
 	return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, deviceKey, string(value), t.Stamp())
 }
 
-func (d Device) named() Device {
+func (d Device) named() *Device {
 	d.Name, _ = os.Hostname()
 	d.Name = schema.Clean(strings.TrimSuffix(d.Name, ".local"))
-	return d
+	return &d
 }
 
 // thisMachine is a hash of the machine's id; empty: it has none that can be read.
@@ -129,22 +157,22 @@ func (d Device) Began(lane, begun string) string {
 // MayFinish is mayFinish for the branches of a lane.
 func (d Device) MayFinish(lane, begun string) bool {
 	if lane == "" {
-		return begun != Elsewhere
+		return begun != Elsewhere && begun != Formerly
 	}
 	return lane == d.ID
 }
 
 // mayFinish is the condition on a branch b of a session s that its turns are not left to another device: the branch did
-// not come from one. It holds for what this data directory began under an earlier id too, so that restored turns are
-// finished. Its parameters are those of Finishing.
-const mayFinish = `CASE b.lane WHEN '' THEN s.begun_by <> ? ELSE b.lane = ? END`
+// not come from one. Without a vault it holds for what this data directory began under an earlier id too, so that
+// restored turns are finished. Its parameters are those of Finishing.
+const mayFinish = `CASE b.lane WHEN '' THEN s.begun_by NOT IN (?, ?) ELSE b.lane = ? END`
 
 // MayFinish is the condition for the branch of a turn t.
 const MayFinish = `EXISTS (SELECT 1 FROM branches b JOIN sessions s ON s.id = b.session_id
 	WHERE b.id = t.branch_id AND ` + mayFinish + `)`
 
 // Finishing returns the parameters of MayFinish.
-func (d Device) Finishing() []any { return []any{Elsewhere, d.ID} }
+func (d Device) Finishing() []any { return []any{Elsewhere, Formerly, d.ID} }
 
 // Finishes reports whether the turns of a branch are committed, summarized and indexed here.
 func (d Device) Finishes(db *gorm.DB, branch string) (bool, error) {

@@ -24,7 +24,7 @@ type Tx struct {
 func (s *Core) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	return s.DB.Write(ctx, op, func(t *sqlite.Tx) error {
 		return do(&Tx{
-			Tx: t, tails: map[chat.SessionID]LedgerTail{}, Device: s.Device, Requests: &s.Requests, Manifests: &s.Manifests,
+			Tx: t, tails: map[chat.SessionID]LedgerTail{}, Device: *s.Device(), Requests: &s.Requests, Manifests: &s.Manifests,
 		})
 	})
 }

@@ -214,6 +214,10 @@ func (x *turnDeletion) memory() error {
 	if err := x.remove("pin_suggestions", `DELETE FROM pin_suggestions WHERE turn_id IN ?`, x.ids()); err != nil {
 		return err
 	}
+	of := `DELETE FROM chunk_summaries WHERE chunk_id IN (SELECT c.id FROM chunks c WHERE ` + where + `)`
+	if err := x.remove("chunk_summaries", of, args...); err != nil {
+		return err
+	}
 	if err := x.remove("chunks", `DELETE FROM chunks AS c WHERE `+where, args...); err != nil || len(x.files) == 0 {
 		return err
 	}

@@ -63,7 +63,7 @@ func NewSources(db *gorm.DB) *Sources {
 // Chunks reads chunks with their text. Documents of earlier chunks are not read again; messages are kept only during
 // one call.
 func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
-	rows, err := readChunks(s.db, ids)
+	rows, written, err := readChunks(s.db, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -80,42 +80,49 @@ func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 			return nil, err
 		}
 		if ok {
+			c.ByLibrarian = written[r.ID]
 			out = append(out, c)
 		}
 	}
 	return out, nil
 }
 
-// readChunks reads the rows of chunks, in the requested order. Rows are scanned by hand: a search reads hundreds, and
+// readChunks reads the rows of chunks, in the requested order, and the librarian's summaries of some by id. Rows are scanned by hand: a search reads hundreds, and
 // reflection would take half of the time.
-func readChunks(db *gorm.DB, ids []chat.ChunkID) ([]schema.ChunkRow, error) {
+func readChunks(db *gorm.DB, ids []chat.ChunkID) (out []schema.ChunkRow, written map[string]string, err error) {
 	list, err := chat.MarshalJSON(ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, err := db.Raw(`SELECT c.id, coalesce(c.n, 0), c.session_id, c.branch_id, c.source_turn, c.file_id, c.ordinal, c.role, c.start_offset, c.end_offset,
-		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text
+		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text,
+		  coalesce((SELECT x.summary FROM chunk_summaries x WHERE x.chunk_id = c.id), '')
 		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(list)).Rows()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer found.Close()
 	byID := make(map[string]schema.ChunkRow, len(ids))
+	written = map[string]string{}
 	for found.Next() {
 		var c schema.ChunkRow
+		var summary string
 		if err := found.Scan(&c.ID, &c.N, &c.SessionID, &c.BranchID, &c.SourceTurn, &c.FileID, &c.Ordinal, &c.Role, &c.StartOffset, &c.EndOffset,
-			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText); err != nil {
-			return nil, err
+			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText,
+			&summary); err != nil {
+			return nil, nil, err
 		}
-		byID[c.ID] = c
+		if byID[c.ID] = c; summary != "" {
+			written[c.ID] = summary
+		}
 	}
-	out := make([]schema.ChunkRow, 0, len(byID))
+	out = make([]schema.ChunkRow, 0, len(byID))
 	for _, id := range ids {
 		if c, ok := byID[string(id)]; ok {
 			out = append(out, c)
 		}
 	}
-	return out, found.Err()
+	return out, written, found.Err()
 }
 
 // readMessages reads the messages of chunks, each once, and no others of their turns: decoding others took most of

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"slices"
+
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
@@ -14,6 +16,9 @@ var lastCounts = []ledger.Type{
 	ledger.EventSessionArchived, ledger.EventSessionPinned, ledger.EventSessionSettings, ledger.EventBranchSwitched,
 	ledger.EventBranchRenamed, ledger.EventBranchArchived,
 }
+
+// LastCounts reports whether of events of a type the last one counts, whichever device wrote it.
+func LastCounts(kind ledger.Type) bool { return slices.Contains(lastCounts, kind) }
 
 // LastValues applies the last event of each such type again to a session and its branches, in the order of the ledger,
 // because two types may set the same value. It follows a merge, which applied events in the order of their arrival.

@@ -25,6 +25,7 @@ type Queue struct {
 // it; until then an extract is used.
 var priorities = map[chat.JobType]int{
 	chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
+	chat.JobSummarizeChunks: -30,
 }
 
 // priorityOlder is for turns that are already searchable but could be found better.
@@ -110,7 +111,7 @@ const KeptJobs = 200
 // PruneJobs deletes the done jobs of turns except the newest: the phase of their turn shows the result. The job of a
 // range stays, because it is queued only once.
 func PruneJobs(t *core.Tx) error {
-	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
+	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeChunks} {
 		if err := t.Run(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, KeptJobs); err != nil {
 			return err

@@ -38,7 +38,7 @@ func anyType(types []chat.JobType) []chat.JobType {
 	if len(types) > 0 {
 		return types
 	}
-	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeRange}
+	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeRange, chat.JobSummarizeChunks}
 }
 
 func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {

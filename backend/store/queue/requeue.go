@@ -112,5 +112,5 @@ func (s *Queue) Orphaned() int {
 // commits.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT t.id FROM turns t
-		WHERE t.phase = 'ResponseFinalized' AND `+core.MayFinish+` ORDER BY t.id`, s.Device.Finishing()...)
+		WHERE t.phase = 'ResponseFinalized' AND `+core.MayFinish+` ORDER BY t.id`, s.Device().Finishing()...)
 }

@@ -40,7 +40,7 @@ func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, er
 			return chat.Branch{}, err
 		}
 		branch := row.Branch()
-		owns, err := s.Device.Owns(db, row)
+		owns, err := s.Device().Owns(db, row)
 		branch.Elsewhere = !owns
 		return branch, err
 	})
@@ -74,7 +74,7 @@ func (s *Records) branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.B
 		FROM branches b JOIN sessions s ON s.id = b.session_id LEFT JOIN turns last ON last.id =
 		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
 		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
-	return lists.Map(rows, func(r branchSummaryRow) chat.BranchSummary { return r.summary(s.Device) }), err
+	return lists.Map(rows, func(r branchSummaryRow) chat.BranchSummary { return r.summary(*s.Device()) }), err
 }
 
 func (r branchSummaryRow) summary(d core.Device) chat.BranchSummary {
@@ -115,7 +115,10 @@ func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, erro
 	return child.Branch(), err
 }
 
-func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
+func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) { return ForkAs(t, t.NewID(), p) }
+
+// ForkAs is Fork with the id of the branch.
+func ForkAs(t *core.Tx, id string, p chat.ForkPoint) (schema.BranchRow, error) {
 	segs, err := core.Segments(t.DB, p.Branch)
 	if err != nil {
 		return schema.BranchRow{}, err
@@ -124,7 +127,7 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 		return schema.BranchRow{}, sqlite.Invalid("Branch %s belongs to another session.", p.Branch)
 	}
 	child := schema.BranchRow{
-		ID: t.NewID(), SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(schema.Clean(p.Label)),
+		ID: id, SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(schema.Clean(p.Label)),
 		ParentBranch: &segs[0].Branch,
 	}
 	if p.After != "" {
@@ -200,7 +203,7 @@ func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
 func (s *Records) Continuation(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.BranchID, bool, error) {
 	found, err := core.All[chat.BranchID](ctx, s, "branch.read", `SELECT id FROM branches WHERE continues = ? AND lane = ?
 		AND coalesce(fork_turn, '') = ? AND archived_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1`,
-		branch, s.Device.ID, after)
+		branch, s.Device().ID, after)
 	return append(found, "")[0], len(found) > 0, err
 }
 

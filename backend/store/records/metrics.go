@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -208,7 +209,7 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 	return s.usageOf(ctx, `SELECT t.primary_model AS model, t.usage_json AS usage FROM turns t JOIN sessions s ON s.id = t.session_id WHERE `+where, args)
 }
 
-// BackgroundUsage sums the token usage of the calls that wrote state summaries, titles and range summaries, as their
+// BackgroundUsage sums the token usage of the calls that wrote state summaries, titles, range summaries and summaries of chunks, as their
 // validations recorded it, like UsageByModel. Calls whose result was not stored are not included.
 func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	// A duplicate gets copies of range summaries at the moment when it is created.
@@ -227,7 +228,8 @@ func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]cha
 		return `SELECT coalesce(nullif(json_extract(t.validation_json, '$.asked'), ''), ` + model + `) AS model,
 			json_extract(t.validation_json, '$.usage') AS usage FROM ` + table + ` t JOIN sessions s ON s.id = t.session_id WHERE ` + where
 	}
-	return s.usageOf(ctx, from("states", "t.model")+` UNION ALL `+from("summaries", "t.generated_by"), append(args, args...))
+	return s.usageOf(ctx, from("states", "t.model")+` UNION ALL `+from("summaries", "t.generated_by")+` UNION ALL `+
+		from("chunk_summaries", "t.generated_by"), slices.Concat(args, args, args))
 }
 
 // usageOf sums the usages that a query returns as a model and a JSON object.

@@ -339,7 +339,7 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 				Seq   int64
 				Here  bool
 			}](db, "turn", b.TurnID, `SELECT s.title, t.turn_seq AS seq, `+core.MayFinish+` AS here
-				FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, append(s.Device.Finishing(), b.TurnID)...)
+				FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, append(s.Device().Finishing(), b.TurnID)...)
 			if err != nil {
 				return err
 			}

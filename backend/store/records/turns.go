@@ -127,7 +127,7 @@ func (s *Records) withoutForeign(ctx context.Context, rows []schema.TurnRow) ([]
 	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
 		for _, r := range rows {
 			if _, known := ours[r.BranchID]; !known && err == nil {
-				ours[r.BranchID], err = s.Device.Finishes(db, r.BranchID)
+				ours[r.BranchID], err = s.Device().Finishes(db, r.BranchID)
 			}
 		}
 		return err
@@ -162,14 +162,14 @@ func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 func (s *Records) OpenTurns(ctx context.Context) ([]chat.Turn, error) {
 	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
 		WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND `+core.MayFinish+` ORDER BY t.created_at, t.id`,
-		s.Device.Finishing()...)
+		s.Device().Finishing()...)
 	return schema.TurnsOf(rows), err
 }
 
 // FinishedElsewhere reports whether a turn is left to another device.
 func (s *Records) FinishedElsewhere(ctx context.Context, turn chat.TurnID) (bool, error) {
 	rows, err := core.All[int](ctx, s, "turn.read", `SELECT 1 FROM turns t WHERE t.id = ? AND `+core.MayFinish,
-		append([]any{turn}, s.Device.Finishing()...)...)
+		append([]any{turn}, s.Device().Finishing()...)...)
 	return err == nil && len(rows) == 0, err
 }
 

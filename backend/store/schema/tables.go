@@ -65,6 +65,7 @@ var SessionTables = []table{
 	{Name: "blobs", Where: ofSession, FromEvents: true},
 	{Name: "files", Where: ofSession, FromEvents: true, Verified: ofSession},
 	{Name: "chunks", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "chunk_summaries", Where: ofSession},
 	{Name: "manifest_links", Where: ofTurns, FromEvents: true},
 	{Name: "request_links", Where: `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`, FromEvents: true},
 	{Name: "units", Where: ofSession, FromEvents: true, Verified: ofSession},

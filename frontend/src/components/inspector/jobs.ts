@@ -4,7 +4,7 @@ import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 /** The number of attempts after which a job has failed (SPEC 11). */
 export const maxAttempts = 8;
 
-const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange' };
+const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange', summarize_chunks: 'inspector.jobSummarizeChunks' };
 
 /** What a job does. The log and the command line show its type. */
 export const jobName = ({ type }: Pick<JobView, 'type'>): string => (names[type] ? t(names[type]) : type);

@@ -421,6 +421,15 @@ export interface RecoveryItem {
   message: Phrase;
 }
 
+/** ChunkProgress is how far the summaries of long passages are, and what they used today. */
+export interface ChunkProgress {
+  written: number;
+  waiting: number;
+  tokens: number;
+  /** tokens per day */
+  limit: number;
+}
+
 /** ActivityPanel is the Activity tab. */
 export interface ActivityPanel {
   jobs: JobView[];
@@ -429,6 +438,8 @@ export interface ActivityPanel {
   queued: number;
   running: number;
   failed: number;
+  /** Chunks are the summaries of long passages by a model; nil: they are off. */
+  chunks: ChunkProgress | null;
   recovery: RecoveryReport;
   /** Earlier are earlier non-empty reports, newest first. */
   earlier: RecoveryReport[];
@@ -3536,7 +3547,9 @@ export type ChangeKind =
   /** projects and their files */
   | 'projects'
   /** assistants and saved prompts */
-  | 'library';
+  | 'library'
+  /** an exchange with other devices began, progressed or ended */
+  | 'vault';
 
 /** IndexStatus is the index state of a committed turn (SPEC 8). */
 export type ChatIndexStatus =

@@ -128,7 +128,7 @@ function moveJob(store: FakeStore, id: number, more: Partial<JobView>): void {
 function activity(store: FakeStore, branchId: string): ActivityPanel {
   const count = (state: string) => store.jobs.filter((job) => job.state === state).length;
   const turns = branchId === '' ? [] : store.lineage(branchId).slice(-12).reverse().map(turnMetrics);
-  return { jobs: store.jobs, queued: count('queued'), running: count('running'), failed: count('dead'), moreJobs: store.jobs.length >= 100, recovery: recovery(store), earlier: [], turns };
+  return { jobs: store.jobs, queued: count('queued'), running: count('running'), failed: count('dead'), moreJobs: store.jobs.length >= 100, chunks: null, recovery: recovery(store), earlier: [], turns };
 }
 
 /** The metrics of a turn. */
