@@ -134,17 +134,20 @@ func (x *exchange) at(device string) position {
 	return position{Sum: make([]byte, sha256.Size)}
 }
 
-// receive reads a log from where it was not applied completely.
+// receive reads what is new in a log, and again the files of which parts wait.
 func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
 		x.problem(chat.Errorf(chat.CodeCorrupt, opSync, "%s: the vault has %d files of this device, and had %d: it was emptied or set back. Nothing was deleted here; what this device writes waits.",
-			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
+			x.nameOf(device), last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
-	waiting := 0 // parts of sessions
-	for next, stop := at, false; !stop && next.Number < last; {
-		var batch []file
+	again, stop, err := x.waitingFiles(device, last)
+	if err != nil {
+		return err
+	}
+	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
+		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
 			f, err := x.follow(device, next)
 			if err != nil {
@@ -164,25 +167,59 @@ func (x *exchange) receive(device string) error {
 		if err != nil {
 			return err
 		}
-		for i, f := range batch {
-			if waits[i] > 0 {
-				waiting += waits[i]
-			} else if waiting == 0 {
-				x.state.Logs[device] = position{f.Number, f.sum()}
-				x.report.ReceivedFiles++
-			}
-		}
+		x.report.ReceivedFiles += x.passed(device, next, batch, waits)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
 		x.progress(len(batch))
 		x.arrived()
 	}
-	if waiting > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], waiting).
+	parts := 0
+	for _, w := range x.state.Waiting[device] {
+		parts += w.Parts
+	}
+	if parts > 0 {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.nameOf(device), parts).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
+}
+
+// waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
+func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool, err error) {
+	for _, w := range x.state.Waiting[device] {
+		f, err := x.box.read(x.ctx, device, w.Number)
+		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
+			err = errExchanged
+		}
+		if err != nil && !x.named(device, w.Number, last, err) {
+			return nil, true, err
+		}
+		if err != nil {
+			return nil, true, nil
+		}
+		files = append(files, f)
+	}
+	return files, false, nil
+}
+
+// passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
+func (x *exchange) passed(device string, at position, batch []file, waits []int) (complete int) {
+	x.state.Logs[device] = at
+	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
+		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
+	})
+	for i, f := range batch {
+		if waits[i] == 0 {
+			complete++
+		} else {
+			list = append(list, waiting{position{f.Number, f.sum()}, waits[i]})
+		}
+	}
+	if x.state.Waiting[device] = list; len(list) == 0 {
+		delete(x.state.Waiting, device)
+	}
+	return complete
 }
 
 // errExchanged means that a file does not follow from the one before.
@@ -200,18 +237,19 @@ func (x *exchange) follow(device string, at position) (file, error) {
 // named reports a file that cannot be read as a problem; false: the error is one of the place or of this device, and affects all.
 func (x *exchange) named(device string, number, last int64, err error) bool {
 	const hint = "wait until the folder is synchronized completely, or take the file from another copy of the folder"
+	_, whole := errors.AsType[placeFault](err)
 	switch {
-	case x.ctx.Err() != nil:
+	case x.ctx.Err() != nil, whole:
 		return false
 	case errors.Is(err, ErrMissing):
 		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last).WithHint(hint))
+			x.nameOf(device), number, last).WithHint(hint))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
-			x.names[device], number).WithHint("update the program on this computer"))
+			x.nameOf(device), number).WithHint("update the program on this computer"))
 	default:
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: file %d of %d is damaged, or is not the one that belongs there (%v). What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last, err).WithHint(hint))
+			x.nameOf(device), number, last, err).WithHint(hint))
 	}
 	return true
 }
@@ -318,7 +356,7 @@ func (x *exchange) ofSession(device string, session chat.SessionID, err error) b
 	default:
 		return false
 	}
-	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.names[device], session, err))
+	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.nameOf(device), session, err))
 	return true
 }
 
@@ -401,7 +439,7 @@ var errCopied = errors.New("other data writes under the same name")
 
 // depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
 func (x *exchange) depart() error {
-	x.state.Logs = map[string]position{}
+	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
 	text, err := chat.MarshalJSON(x.state)
 	if err == nil {
 		err = x.Store.NewVault(x.ctx, text)
@@ -472,7 +510,12 @@ func (x *exchange) resume() (ready bool, err error) {
 			return false, nil
 		}
 	}
-	if at.Number > 0 { // of two copies of the data, the folder may keep the file of the other
+	// Of two copies of the data, the folder may keep the file of the other. Another place keeps the first one.
+	unsent, err := x.Store.Unsent(x.ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
 		f, err := x.box.read(x.ctx, x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):

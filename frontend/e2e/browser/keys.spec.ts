@@ -12,7 +12,7 @@ test('a key is in no page, storage, file or output, even if the provider echoes 
   await expect(chat.turn(1)).toContainText(/key/i);
 
   // Views of the window that could show the key.
-  for (const tab of ['State', 'Activity', 'Pending']) {
+  for (const tab of ['State', 'Activity']) {
     await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
     expect(await page.content()).not.toContain(canaryKey);
   }

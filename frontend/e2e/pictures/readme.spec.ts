@@ -77,7 +77,7 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await page.getByRole('searchbox', { name: /memory/i }).fill('throttle by lag');
   await expect(page.getByRole('tabpanel')).toContainText('best first');
   await page.screenshot({ path: join(directory, 'memory.png') });
-  await page.getByRole('tab', { name: /^Pending/ }).click();
+  await page.getByRole('tab', { name: /^State/ }).click();
 
   await chat.ask('When may we cut over?');
   await chat.waitForText(2, 380);

@@ -81,7 +81,7 @@ test('during work, and after a crash', async ({ home, provider, launch, page }) 
   const chat = new Conversation(page);
   await chat.ask('Plan the tests');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
-  await page.getByRole('tab', { name: /^Pending/ }).click();
+  await page.getByRole('tab', { name: /^State/ }).click();
   await bothSizes(page, 'turn-pending');
   await chat.ask('Tell it slowly');
   await chat.waitForText(2, 300);

@@ -30,7 +30,7 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
     baseTest.afterAll(() => env?.close());
 
     baseTest('no panel is empty, even briefly, while a turn goes through its states', async () => {
-      for (const [name, pattern] of [['Pending', /pending|not summarized/i], ['State', /Head #/], ['Memory', /memories/], ['Activity', /running/]] as const) {
+      for (const [name, pattern] of [['State', /Head #/], ['Memory', /memories/], ['Activity', /running/]] as const) {
         await openTab(name);
         await until(`the panel ${name}`, async () => pattern.test(await panelText()));
         // Counts only states that could be drawn in a frame: mutation callbacks run after all changes of a task.
@@ -80,15 +80,15 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
       await run(`const field = document.querySelector(arguments[0]); field.focus(); field.select(); document.execCommand('delete')`, composer);
     });
 
-    baseTest('Pending names the turn that waits for a decision, in its text and on its tab', async () => {
+    baseTest('State names the turn that waits for a decision, in its text and on its tab', async () => {
       const { page } = env.desktop;
-      const badge = () => page.text('#inspector-tab-pending .badge');
-      await openTab('Pending');
+      const badge = () => page.text('#inspector-tab-state .badge');
+      await openTab('State');
       await until('nothing is waiting yet', async () => (await panelText()).includes('Nothing pending'));
       env.provider.answer('Break off', 'word '.repeat(200), { chunkSize: 10, dropAfter: 20 });
       await sendMessage(env.desktop, 'Break off');
       await until('the turn waits for a decision', async () => (await panelText()).includes('1 turn needs your decision'));
-      expect(await panelText()).not.toMatch(/Nothing pending|All turns are summarized/);
+      expect(await panelText()).not.toMatch(/Nothing pending/);
       expect(await badge()).toBe('1');
       await page.press('Discard', panel);
       await until('the decision is applied', async () => (await panelText()).includes('Nothing pending') && (await badge()) === '');

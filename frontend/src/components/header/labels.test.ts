@@ -133,7 +133,7 @@ describe('the header', () => {
     const status = screen.getByRole('button', { name: /^Status Saved/ });
     const values = ['Session and branch: Orders to Postgres / dual-write', 'Head: #149 9K4T, up to turn 148', 'Pending: 2 turns', 'Turn: #150 ResponseFinalized (Answered)', `Stream: 714 / 714 B, durable`];
     expect(status.title.split('\n')).toEqual(values);
-    for (const [value, tab] of values.map((value, i) => [value, ['branches', 'state', 'pending', 'activity', 'activity'][i]] as const)) {
+    for (const [value, tab] of values.map((value, i) => [value, ['branches', 'state', 'state', 'activity', 'activity'][i]] as const)) {
       await userEvent.click(status);
       await userEvent.click(screen.getByRole('menuitem', { name: value.replace(': ', ' ') }));
       expect(app.inspector.tab).toBe(tab);

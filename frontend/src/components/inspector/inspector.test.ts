@@ -11,7 +11,8 @@ const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: s
 
 async function open(tab: 'pending' | 'memory' | 'xray' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Inspector, (app) => {
-    app.inspector.select(tab);
+    if (tab === 'pending') app.inspector.showPending();
+    else app.inspector.select(tab);
     return {};
   }, {}, prepare);
   return { ...mounted, user: userEvent.setup() };
@@ -20,9 +21,10 @@ async function open(tab: 'pending' | 'memory' | 'xray' | 'state' | 'activity', p
 describe('tabs', () => {
   test('arrows move and select, and wrap around', async () => {
     const { app, user } = await open('pending');
-    screen.getByRole('tab', { name: /Pending/ }).focus();
+    screen.getByRole('tab', { name: /State/ }).focus();
     await user.keyboard('{ArrowLeft}');
-    expect(app.inspector.tab).toBe('branches');
+    expect(app.inspector.tab).toBe('xray');
+    await user.keyboard('{Home}');
     await user.keyboard('{ArrowLeft}');
     expect(app.inspector.tab).toBe('activity');
     expect(screen.getByRole('tab', { name: /Activity/ })).toHaveFocus();
@@ -88,25 +90,28 @@ describe('Pending', () => {
     expect(unknown).not.toHaveTextContent('it does not fit');
   });
 
-  test('"Summarize now" empties it, and the empty panel explains itself', async () => {
+  test('"Add to the state" empties it', async () => {
     const { app, backend, user } = await open('pending');
-    await user.click(await screen.findByRole('button', { name: 'Summarize now' }));
+    await user.click(await screen.findByRole('button', { name: 'Add to the state' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
-    expect(await screen.findByText('All turns are summarized')).toBeInTheDocument();
+    expect(await screen.findByText('Nothing pending')).toBeInTheDocument();
+    expect(screen.queryByRole('article')).toBeNull();
   });
 
-  test('a session without turns is not called summarized', async () => {
-    const { app } = await open('pending');
+  test('is one line of the State tab until it is opened, and nothing below moves when it is empty', async () => {
+    const { app, user } = await open('state');
+    const toggle = await screen.findByRole('button', { name: 'Pending turns' });
+    expect(screen.queryByRole('article')).toBeNull();
+    await user.click(toggle);
+    expect(await screen.findAllByRole('article')).toHaveLength(2);
     await app.navigation.newSession();
-    await waitFor(() => expect(app.conversation.header?.turnSeq).toBe(0));
-    expect(await screen.findByText('No turns to summarize')).toBeInTheDocument();
-    expect(screen.queryByText('All turns are summarized')).toBeNull();
+    expect(await screen.findByText('Nothing pending')).toBeInTheDocument();
   });
 
   test('a failed commit is shown in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
-    await user.click(await screen.findByRole('button', { name: 'Summarize now' }));
+    await user.click(await screen.findByRole('button', { name: 'Add to the state' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(screen.getByRole('alert')).toHaveTextContent('Free some space and commit again.');
     expect(screen.getAllByRole('article')).toHaveLength(2);
@@ -383,8 +388,8 @@ describe('content that stays on the screen', () => {
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('incomplete'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
-    expect(screen.queryByText(/Nothing pending|All turns are summarized/)).toBeNull();
-    expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
+    expect(screen.queryByText(/Nothing pending/)).toBeNull();
+    expect(screen.getByRole('tab', { name: /State.*1/ })).toBeVisible();
   });
 
   test('a turn with waiting tool calls is counted, with a link to decide', async () => {
@@ -395,8 +400,8 @@ describe('content that stays on the screen', () => {
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('waiting'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
-    expect(screen.queryByText(/Nothing pending|All turns are summarized/)).toBeNull();
-    expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
+    expect(screen.queryByText(/Nothing pending/)).toBeNull();
+    expect(screen.getByRole('tab', { name: /State.*1/ })).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Decide' }));
     expect(app.tools.open).toBe(true);
   });

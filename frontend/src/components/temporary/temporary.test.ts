@@ -64,7 +64,7 @@ describe('the temporary chat in the window', () => {
     const { app } = await startedApp({ data: 'rich', longest: 3 });
     await app.navigation.newTemporary();
     mountIn(app, Inspector, {});
-    for (const tab of ['Pending', 'X-ray', 'State']) {
+    for (const tab of ['Memory', 'X-ray', 'State']) {
       await userEvent.click(screen.getByRole('tab', { name: tab }));
       expect(screen.getByText('A temporary chat has nothing to inspect')).toBeVisible();
     }

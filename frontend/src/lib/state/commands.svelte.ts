@@ -161,7 +161,7 @@ export class CommandRunner {
       commit: async () => {
         await backend.inspect.commitNow(branchId);
         conversation.refreshHeader();
-        toasts.show(t('state.committing'), { action: { label: t('shared.show'), run: () => inspector.show('pending') } });
+        toasts.show(t('state.committing'), { action: { label: t('shared.show'), run: () => inspector.showPending() } });
       },
       summarize: async () => {
         await backend.inspect.summarize(branchId, false);
@@ -169,7 +169,7 @@ export class CommandRunner {
       },
       context: () => inspector.show('xray'),
       tabBranches: () => inspector.show('branches'),
-      tabPending: () => inspector.show('pending'),
+      tabPending: () => inspector.showPending(),
       tabMemory: () => inspector.show('memory'),
       tabState: () => inspector.show('state'),
       tabActivity: () => inspector.show('activity'),

@@ -1,15 +1,17 @@
 import type { LayoutState } from './layout.svelte';
 
-export const inspectorTabs = ['branches', 'pending', 'memory', 'xray', 'state', 'activity'] as const;
+export const inspectorTabs = ['branches', 'memory', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 const remembered = 'contextinfinity.tab';
 
 /** The open tab of the inspector, which is remembered, and the turn it was opened for. */
 export class InspectorState {
-  #tab = $state<InspectorTab>(inspectorTabs.find((tab) => tab === localStorage.getItem(remembered)) ?? 'pending');
+  #tab = $state<InspectorTab>(inspectorTabs.find((tab) => tab === localStorage.getItem(remembered)) ?? 'state');
   #turnId = $state('');
   #xrayTurnId = $state('');
+  /** Whether the State tab lists the pending turns. */
+  pendingOpen = $state(false);
   /** The section that the X-ray should expand; the X-ray clears it. */
   section = $state('');
   readonly #layout: LayoutState;
@@ -50,5 +52,11 @@ export class InspectorState {
     this.#turnId = turnId;
     if (turnId !== '' || tab === 'xray') this.#xrayTurnId = turnId;
     this.#layout.reveal('inspector');
+  }
+
+  /** Shows the turns that the state does not cover yet. */
+  showPending(): void {
+    this.pendingOpen = true;
+    this.show('state');
   }
 }
