@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,7 @@ import (
 type app struct {
 	services.Set
 	flags    cli.OpenOptions
+	client   *http.Client
 	outbound *outbound
 	fanout   *fanout
 	index    *vectorindex.Index
@@ -69,6 +71,7 @@ type app struct {
 // setup has the parts that work without a database.
 type setup struct {
 	services.Setup
+	client   *http.Client // to models and to the vault
 	outbound *outbound
 	memory   *memory
 }
@@ -103,7 +106,7 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	}
 	patterns(cfg.Config())
 	cfg.Subscribe(patterns)
-	client := models.NewHTTPClient(func() string { return cfg.Config().Providers.CAFile })
+	s.client = models.NewHTTPClient(func() string { return cfg.Config().Providers.CAFile })
 	language := func() string { return desktop.Language(cfg.Config().UI.Language) }
 	s.Models = models.New(models.Deps{
 		Config: cfg.Config,
@@ -111,9 +114,9 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 		Keys:   s.Keys,
 		Limits: limitsOf(cfg),
 		Providers: []llm.Provider{
-			openai.New(client),
-			anthropic.New(client),
-			chatcompletions.New(client),
+			openai.New(s.client),
+			anthropic.New(s.client),
+			chatcompletions.New(s.client),
 			recall.New(s.memory, nil, language),
 		},
 	})
@@ -155,9 +158,9 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	s := openSetup(o, keys)
 	a := &app{
-		Set:      services.Set{Setup: s.Setup, Counter: counter{}},
-		flags:    o,
-		outbound: s.outbound,
+		Set:    services.Set{Setup: s.Setup, Counter: counter{}},
+		flags:  o,
+		client: s.client, outbound: s.outbound,
 		fanout:   &fanout{main: o.Publish},
 		readOnly: o.ReadOnly,
 	}
@@ -328,7 +331,7 @@ func (a *app) openTransfers(count func(string) int) {
 		Store:   a.Store,
 		Secrets: a.Keys.Store,
 		Now:     time.Now,
-		Place:   vault.Open,
+		Place:   vault.Places{Client: a.client}.Open,
 		Changed: a.received,
 		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})

@@ -12,17 +12,18 @@ func syncVerbs() []verb {
 	return []verb{
 		{
 			use:   "sync",
-			short: "Exchange sessions with your other computers through a folder",
+			short: "Exchange sessions with your other computers through a folder, WebDAV or S3",
 			long: `The folder of the vault is one that another program copies between your computers (Syncthing, Dropbox,
-Nextcloud), a network drive, or a USB stick. Everything in it is sealed with a passphrase. --vault chooses it once;
+Nextcloud), a network drive, or a USB stick; or ADDRESS is a folder on a WebDAV server, https://HOST/PATH/, or in an
+object store, s3:https://HOST/BUCKET/PREFIX. Everything in it is sealed with a passphrase. --vault chooses it once;
 the first computer creates the vault there and gets a recovery code, the others give the same passphrase.
 Afterwards sync alone takes what the others wrote, and writes what the vault lacks. Nothing is overwritten:
 sessions that went on on several computers get branches. What is missing or damaged in the vault is named and waits,
 the exit code is 3, and everything else is exchanged. A session is sent when its answers are complete. With --check
 everything in the vault is read back, and nothing is changed.`,
 			flags: []flag{
-				nameFlag("vault", "the `ADDRESS` of the vault: a folder, which must exist, or another place"),
-				textFlag("user", "the `NAME` to use the place with, or the id of an S3 key"),
+				nameFlag("vault", "the `ADDRESS` of the vault: a folder, which must exist, or that of a server"),
+				textFlag("user", "the `NAME` of the user there, or the id of an S3 key"),
 				nameFlag("password-file", "read the password, or the secret S3 key, from the first line of this `FILE`"),
 				textFlag("password-env", "take the password from the variable `NAME` of the environment, each time"),
 				boolFlag("check", "read back everything in the vault"),

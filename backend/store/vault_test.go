@@ -16,9 +16,11 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/transfer/bundle"
 	"contextinfinity/backend/vault"
+	"contextinfinity/test/places"
 	"contextinfinity/test/testtier"
 )
 
@@ -34,7 +36,7 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 		panic(err)
 	}
 	defer d.Close()
-	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Open})
+	v := vault.New(vault.Deps{Store: d, Now: d.core.Clock, Place: vault.Places{}.Open})
 	out, err := v.Connect(context.Background(), vault.Target{Address: dir}, "a passphrase")
 	if err != nil {
 		panic(err)
@@ -46,12 +48,15 @@ var aVault = sync.OnceValues(func() (string, []byte) {
 	return out.Code, lock
 })
 
-// member is a device with a vault, in a folder of its own, as a program that synchronizes folders would fill it.
+// member is a device with a vault, in a folder of its own, as a program that synchronizes folders would fill it, or on a
+// server.
 type member struct {
 	*device
 	folder string
+	server *places.Server
 	vault  *vault.Vault
 	place  func(vault.Target) (vault.Place, error)
+	keys   *secrets.Store
 }
 
 // join connects a device to a vault in an existing folder, or in one of its own.
@@ -62,7 +67,7 @@ func (d *device) join(folder string) *member {
 		folder = d.TempDir()
 	}
 	d.ok(os.WriteFile(filepath.Join(folder, "vault.json"), lock, 0o600))
-	m := &member{device: d, folder: folder, place: vault.Open}
+	m := &member{device: d, folder: folder, place: vault.Places{}.Open}
 	m.begin()
 	_, err := m.vault.Connect(d.ctx, vault.Target{Address: folder}, code)
 	d.ok(err)
@@ -71,7 +76,10 @@ func (d *device) join(folder string) *member {
 
 // begin uses the vault as a program that was started again.
 func (m *member) begin() {
-	m.vault = vault.New(vault.Deps{Store: m.Store, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
+	if m.keys == nil {
+		m.keys = secrets.NewWith(secrets.Options{Keyring: memory{}})
+	}
+	m.vault = vault.New(vault.Deps{Store: m.Store, Secrets: m.keys, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
 }
 
 // sync exchanges, without problems.
@@ -370,22 +378,36 @@ func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
 	if len(logs) != 3 || len(contents) == 0 || len(ofC) != 1 {
 		t.Fatalf("%d files, %d contents, %d of C", len(logs), len(contents), len(ofC))
 	}
+	type trial struct {
+		hostility
+		place string
+		join  func(*device) *member
+	}
+	var trials []trial
 	for _, h := range hostilities {
-		t.Run(h.name, func(t *testing.T) {
-			b := (&device{fixture: newFixture(t), name: "B"}).join("")
+		trials = append(trials, trial{h, "folder", func(d *device) *member { return d.join("") }})
+		if slices.Contains([]string{"a missing file", "a log that was emptied", "another vault"}, h.name) {
+			for place, server := range servers(t) {
+				trials = append(trials, trial{h, place, func(d *device) *member { return d.joinServer(server) }})
+			}
+		}
+	}
+	for _, h := range trials {
+		t.Run(h.name+" in "+h.place, func(t *testing.T) {
+			b := h.join(&device{fixture: newFixture(t), name: "B"})
 			b.ok(b.core.Write(b.ctx, "test", b.core.RenewDevice))
 			own, mine := b.session("of B")
 			b.full(mine.ID, "by B", "said by B")
-			fill(t, b.folder, first)
+			b.fill(first)
 			b.sync()
-			ofB := added(first, objects(t, b.folder), "")
+			ofB := added(first, b.objects(), "")
 			now := maps.Clone(all)
 			for _, name := range ofB {
-				now[name] = objects(t, b.folder)[name]
+				now[name] = b.objects()[name]
 			}
 			damaged := maps.Clone(now)
 			h.do(damaged, logs, contents, ofC)
-			fill(t, b.folder, damaged)
+			b.fill(damaged)
 			out, err := b.vault.Sync(b.ctx)
 			said := []string{}
 			for _, p := range append(out.Problems, err) {
@@ -402,7 +424,7 @@ func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
 			if checked, err := b.vault.Check(b.ctx); (h.says == "") != (len(checked.Problems) == 0 && err == nil) {
 				t.Errorf("check: %v, %v", checked.Problems, err)
 			}
-			fill(t, b.folder, now)
+			b.fill(now)
 			b.sync()
 			b.verifyClean()
 			if !maps.Equal(b.lanes(s.ID), a.lanes(s.ID)) || !b.has(other.ID) {

@@ -44,7 +44,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 func (x *exchange) devices() []Device {
 	var out []Device
 	for device, files := range x.logs {
-		d := Device{Name: x.names[device], Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
+		d := Device{Name: x.nameOf(device), Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
 		for _, o := range files {
 			d.Bytes += o.Size
 			d.Written = max(d.Written, chat.FormatTime(o.Changed))
@@ -90,8 +90,10 @@ func (v *Vault) Check(ctx context.Context) (Checked, error) {
 			if ctx.Err() != nil {
 				return out, chat.WrapError(chat.CodeCancelled, opSync, ctx.Err(), "The check was stopped.")
 			}
+			if err != nil && !x.named(d.Log, at.Number+1, last, err) {
+				return out, placeError(opSync, x.state.Address, err)
+			}
 			if err != nil { // what follows cannot be checked without it
-				x.named(d.Log, at.Number+1, last, err)
 				break
 			}
 			out.Files++

@@ -22,6 +22,8 @@ type Place interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 	// List returns the objects whose names begin with a prefix that ends with a slash, or all; others may be among them.
 	List(ctx context.Context, prefix string) ([]Object, error)
+	// Delete removes an object, if there is one of this name.
+	Delete(ctx context.Context, name string) error
 }
 
 // Object is an entry of a list.
@@ -36,12 +38,21 @@ var (
 	ErrMissing = errors.New("it does not exist")
 )
 
-// maxObject limits an object, in bytes: the largest document, and a little more. maxSmall limits vault.json and the names
-// of devices.
+// Limits of what a place may answer, in bytes: an object, which is at most the largest document and a little more;
+// vault.json, and the name of a device; a page of a list. maxPages limits the pages of a list.
 const (
 	maxObject = 640 << 20
 	maxSmall  = 64 << 10
+	maxPage   = 32 << 20
+	maxPages  = 1000
 )
+
+func limitOf(name string) int {
+	if name == lockName || strings.HasPrefix(name, devicesDir) {
+		return maxSmall
+	}
+	return maxObject
+}
 
 // Folder is a Place: a folder that another program may copy elsewhere, such as Syncthing, Dropbox or a network drive.
 type Folder string
@@ -116,15 +127,21 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))
 	}
-	limit := maxObject
-	if name == lockName || strings.HasPrefix(name, devicesDir) {
-		limit = maxSmall
-	}
+	limit := limitOf(name)
 	content, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err == nil && len(content) > limit {
-		err = errors.New("it is too large")
+		err = errTooLarge
 	}
 	return content, err
+}
+
+// Delete implements Place.
+func (f Folder) Delete(_ context.Context, name string) error {
+	err := faultfs.Remove(faultfs.Export, f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, faultfs.SyncDir(faultfs.Export, filepath.Dir(f.path(name))))
 }
 
 // List implements Place.

@@ -139,10 +139,13 @@ func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
 		x.problem(chat.Errorf(chat.CodeCorrupt, opSync, "%s: the vault has %d files of this device, and had %d: it was emptied or set back. Nothing was deleted here; what this device writes waits.",
-			x.names[device], last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
+			x.nameOf(device), last, at.Number).WithHint("wait until the folder is synchronized completely, or restore it"))
 		return nil
 	}
-	again, stop := x.waitingFiles(device, last)
+	again, stop, err := x.waitingFiles(device, last)
+	if err != nil {
+		return err
+	}
 	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
 		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
@@ -176,26 +179,28 @@ func (x *exchange) receive(device string) error {
 		parts += w.Parts
 	}
 	if parts > 0 {
-		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.names[device], parts).
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: %d parts of sessions wait for others that are not here yet. Everything else of this device was taken.", x.nameOf(device), parts).
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	return nil
 }
 
 // waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
-func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool) {
+func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool, err error) {
 	for _, w := range x.state.Waiting[device] {
 		f, err := x.box.read(x.ctx, device, w.Number)
 		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
 			err = errExchanged
 		}
+		if err != nil && !x.named(device, w.Number, last, err) {
+			return nil, true, err
+		}
 		if err != nil {
-			x.named(device, w.Number, last, err)
-			return nil, true
+			return nil, true, nil
 		}
 		files = append(files, f)
 	}
-	return files, false
+	return files, false, nil
 }
 
 // passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
@@ -232,18 +237,19 @@ func (x *exchange) follow(device string, at position) (file, error) {
 // named reports a file that cannot be read as a problem; false: the error is one of the place or of this device, and affects all.
 func (x *exchange) named(device string, number, last int64, err error) bool {
 	const hint = "wait until the folder is synchronized completely, or take the file from another copy of the folder"
+	_, whole := errors.AsType[placeFault](err)
 	switch {
-	case x.ctx.Err() != nil:
+	case x.ctx.Err() != nil, whole:
 		return false
 	case errors.Is(err, ErrMissing):
 		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last).WithHint(hint))
+			x.nameOf(device), number, last).WithHint(hint))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
-			x.names[device], number).WithHint("update the program on this computer"))
+			x.nameOf(device), number).WithHint("update the program on this computer"))
 	default:
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: file %d of %d is damaged, or is not the one that belongs there (%v). What this device wrote from there on waits; nothing else is affected.",
-			x.names[device], number, last, err).WithHint(hint))
+			x.nameOf(device), number, last, err).WithHint(hint))
 	}
 	return true
 }
@@ -350,7 +356,7 @@ func (x *exchange) ofSession(device string, session chat.SessionID, err error) b
 	default:
 		return false
 	}
-	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.names[device], session, err))
+	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.nameOf(device), session, err))
 	return true
 }
 
@@ -504,7 +510,12 @@ func (x *exchange) resume() (ready bool, err error) {
 			return false, nil
 		}
 	}
-	if at.Number > 0 { // of two copies of the data, the folder may keep the file of the other
+	// Of two copies of the data, the folder may keep the file of the other. Another place keeps the first one.
+	unsent, err := x.Store.Unsent(x.ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
 		f, err := x.box.read(x.ctx, x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):

@@ -117,11 +117,3 @@ func (v *Vault) reach(s state) (_ Place, err error) {
 	}
 	return v.Place(t)
 }
-
-// Open returns the place of a target.
-func Open(t Target) (Place, error) {
-	if t.Remote() {
-		return nil, chat.Errorf(chat.CodeInvalid, opConnect, "There is no folder %s; nothing was changed.", t.Address)
-	}
-	return Folder(t.Address), nil
-}

@@ -233,6 +233,8 @@ var errNoLock = errors.New("it has parts of a vault, and no vault.json")
 // ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
 var ours = regexp.MustCompile(`^(?:devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8}))$`)
 
+func isObject(name string) bool { return name == lockName || ours.MatchString(name) }
+
 // numberOf returns the place of a file in a log.
 func numberOf(name string) (device string, number int64, ok bool) {
 	m := ours.FindStringSubmatch(name)
@@ -303,12 +305,10 @@ type exchange struct {
 	state    state
 	own      string                      // the name of this device
 	logs     map[string]map[int64]Object // the files that are there, by device
-	names    map[string]string           // of devices, for people
+	names    map[string]string           // of devices, for people, as far as they were asked for
 	report   Report
 	reported int     // of the report's sessions: passed to Changed
 	held     []error // problems of this device becoming another one
-
-	introduced bool // the vault has the name of this device
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
@@ -339,14 +339,13 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
 			WithHint("put the vault back, or use the other one: contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
-	objects, err := place.List(ctx, "")
+	objects, err := place.List(ctx, logDir)
 	if err != nil {
 		return nil, placeError(opSync, s.Address, err)
 	}
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
-		x.introduced = x.introduced || o.Name == devicesDir+x.own
 		if device, number, ok := numberOf(o.Name); ok {
 			if x.logs[device] == nil {
 				x.logs[device] = map[int64]Object{}
@@ -358,9 +357,6 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 		if x.logs[device] == nil { // its files are gone
 			x.logs[device] = map[int64]Object{}
 		}
-	}
-	for device := range x.logs {
-		x.names[device] = x.nameOf(device)
 	}
 	if name != "" && x.logs[x.own] == nil { // it has sent nothing yet
 		x.logs[x.own] = map[int64]Object{}
@@ -379,20 +375,23 @@ type deviceFile struct {
 
 // nameOf returns what a device is called; a part of its name in the vault if that is not known.
 func (x *exchange) nameOf(device string) string {
-	var d deviceFile
-	raw, err := x.box.get(x.ctx, devicesDir+device)
-	if err != nil || json.Unmarshal(raw, &d) != nil || d.Name == "" {
-		return device[:8]
+	if x.names[device] == "" {
+		var d deviceFile
+		raw, err := x.box.get(x.ctx, devicesDir+device)
+		if err != nil || json.Unmarshal(raw, &d) != nil || d.Name == "" {
+			d.Name = device[:8]
+		}
+		x.names[device] = d.Name
 	}
-	return d.Name
+	return x.names[device]
 }
 
-// introduce stores what this device is called.
+// introduce stores what this device is called, before its first file.
 func (x *exchange) introduce() error {
-	if x.introduced {
+	if x.last(x.own) > 0 {
 		return nil
 	}
-	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.names[x.own]})
+	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.nameOf(x.own)})
 	if err == nil {
 		_, err = x.box.put(x.ctx, devicesDir+x.own, raw)
 	}

@@ -2335,6 +2335,62 @@ export interface CopyView {
   own: number;
 }
 
+// ---------------------------------------------------------------- backend/api/dto_sync.go
+
+/** SyncView is what is known of the vault that several computers share. A change of kind "vault" announces updates. */
+export interface SyncView {
+  connected: boolean;
+  /** a folder, or where a server has it */
+  address: string;
+  /** of the server; empty: none is needed */
+  user: string;
+  /** exchanges happen without being asked for */
+  automatic: boolean;
+  /** not now, because background work is paused */
+  paused: boolean;
+  /** something is not as it should be, and does not pass by itself */
+  attention: boolean;
+  /** an exchange is running */
+  busy: boolean;
+  /** files of other computers that it has read */
+  read: number;
+  /** files of other computers that it has to read */
+  all: number;
+  /** that came with it, or with the last one */
+  turns: number;
+  /** the last exchange without an error; 0: there was none */
+  exchangedAt: number;
+  /** sessions that are sent when their answers are complete */
+  waiting: number;
+  /** the last exchange ended with it */
+  error: ErrorView | null;
+  /** each says what waits */
+  problems: ErrorView[];
+  /** empty: not known before the first exchange of this run */
+  devices: SyncDevice[];
+}
+
+/** SyncDevice is a computer that writes to the vault. */
+export interface SyncDevice {
+  name: string;
+  /** its name in the vault */
+  log: string;
+  this: boolean;
+  /** in the vault */
+  files: number;
+  /** of these, here; of this computer: sent */
+  known: number;
+  /** the last file; 0: there is none */
+  writtenAt: number;
+}
+
+/** SyncPlace is where a vault is, and as whom that place is used. */
+export interface SyncPlace {
+  address: string;
+  user: string;
+  password: string;
+}
+
 // ---------------------------------------------------------------- backend/api/dto_tools.go
 
 /** ToolCallView is a tool call from the tool journal, for its card. */
@@ -3431,6 +3487,35 @@ export interface ProgramsService {
   clearAccesses(): Promise<void>;
 }
 
+/** Sync keeps the sessions of several computers together, through a vault. */
+export interface SyncService {
+  /** View returns what is known, without asking the vault. */
+  view(): Promise<SyncView>;
+  /**
+   * Find reports whether there is a vault in a place; otherwise Connect creates one.
+   *
+   * Errors: CodeNotFound (no such folder, or parts of a vault without its vault.json), CodeUnavailable, CodeAuth,
+   * CodeInvalid.
+   */
+  find(place: SyncPlace): Promise<boolean>;
+  /** NewCode makes a recovery code, which Connect makes valid if it creates a vault. */
+  newCode(): Promise<string>;
+  /**
+   * Connect chooses the vault in a place, or creates it there with a passphrase and the code of NewCode, and exchanges
+   * in the background. secret is the vault's passphrase or recovery code.
+   *
+   * Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeCorrupt,
+   * CodeNewer.
+   */
+  connect(place: SyncPlace, secret: string): Promise<boolean>;
+  /** Now exchanges in the background. */
+  now(): Promise<void>;
+  /** Check reads back everything in the vault. It changes nothing. */
+  check(): Promise<TaskView>;
+  /** Disconnect forgets the vault. It stays as it is, and so does everything here. */
+  disconnect(): Promise<void>;
+}
+
 /** The services that the program binds. A failed call rejects with a BackendError: what happened, and what to do. */
 export interface Services {
   readonly transfer: TransferService;
@@ -3450,6 +3535,7 @@ export interface Services {
   readonly embedders: EmbeddersService;
   readonly servers: ServersService;
   readonly programs: ProgramsService;
+  readonly sync: SyncService;
 }
 
 export const serviceNames: readonly (keyof Services)[] = [
@@ -3470,6 +3556,7 @@ export const serviceNames: readonly (keyof Services)[] = [
   'embedders',
   'servers',
   'programs',
+  'sync',
 ];
 
 /** BackupKind says why a copy of the data was made. */
@@ -3977,6 +4064,7 @@ export const lists: Record<string, Record<string, string>> = {
   StatePanel: { history: '[]', pins: '[]', ranges: '[]' },
   StorageView: { parts: '[]' },
   StreamState: { blocks: '[]' },
+  SyncView: { devices: '[]', problems: '[]' },
   TaskView: { check: 'CheckReport', import: 'ImportReport' },
   ToolResultView: { blocks: '[]' },
   ToolsPanel: { definitions: '[]', permissions: '[]', problems: '[]' },
@@ -4087,6 +4175,8 @@ export const lists: Record<string, Record<string, string>> = {
     'Storage.Receipts': 'ReceiptView[]',
     'Storage.RestorePreview': 'RestorePreview',
     'Storage.Storage': 'StorageView',
+    'Sync.Check': 'TaskView',
+    'Sync.View': 'SyncView',
     'Tools.Calls': '[]',
     'Tools.Panel': 'ToolsPanel',
     'Tools.Result': 'ToolResultView',
