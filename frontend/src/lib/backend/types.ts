@@ -2632,7 +2632,7 @@ export interface DroppedFile {
   kind: FiletypeKind;
   /** of a transcript */
   format: string;
-  /** a bundle, or an archive of them, that a passphrase opens */
+  /** a bundle, or an archive of them, that a passphrase opens; or a folder with such files */
   sealed: boolean;
   /** why the file cannot be used; empty if it can */
   reason: Phrase;

@@ -673,6 +673,8 @@ export default {
     'The system\'s dialog could not be opened.': 'Der Dialog des Systems konnte nicht geöffnet werden.',
     '%s already exists; nothing was written.': '{1} gibt es schon; nichts wurde geschrieben.',
     'The export was cancelled.': 'Der Export wurde abgebrochen.',
+    '%s stands for something that only you know; nothing was added.': '{1} steht für etwas, das nur du kennst. Es wurde nichts hinzugefügt.',
+    'replace it, with the angle brackets, by your own value, and paste the line again': 'ersetze es samt den spitzen Klammern durch deinen eigenen Wert und füge die Zeile noch einmal ein',
     'This is neither a command, an address, nor JSON or YAML with servers; nothing was added.': 'Das ist weder ein Befehl noch eine Adresse noch JSON oder YAML mit Servern; nichts wurde hinzugefügt.',
     'paste a command such as npx -y PACKAGE, an address, {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml': 'Fügen Sie einen Befehl wie npx -y PAKET, eine Adresse, {"mcpServers": {...}} wie bei Claude Desktop, Cursor, LM Studio oder VS Code, oder mcpServers aus librechat.yaml ein.',
     'The server %s would get or set %s; nothing was added.': 'Der Server {1} bekäme oder setzte {2}; nichts wurde hinzugefügt.',

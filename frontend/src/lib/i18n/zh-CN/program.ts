@@ -672,6 +672,8 @@ export default {
     'The system\'s dialog could not be opened.': '无法打开系统对话框。',
     '%s already exists; nothing was written.': '{1} 已存在；未写入任何内容。',
     'The export was cancelled.': '导出已取消。',
+    '%s stands for something that only you know; nothing was added.': '{1} 代表只有你知道的内容。未添加任何内容。',
+    'replace it, with the angle brackets, by your own value, and paste the line again': '将它连同尖括号替换为你自己的值，然后重新粘贴这一行',
     'This is neither a command, an address, nor JSON or YAML with servers; nothing was added.': '这既不是命令或地址，也不是包含服务器的 JSON 或 YAML；未添加任何内容。',
     'paste a command such as npx -y PACKAGE, an address, {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml': '请粘贴命令（例如 npx -y PACKAGE）、地址、Claude Desktop、Cursor、LM Studio 或 VS Code 中的 {"mcpServers": {...}}，或 librechat.yaml 中的 mcpServers。',
     'The server %s would get or set %s; nothing was added.': '服务器 {1} 会取得或设置 {2}；未添加任何内容。',
