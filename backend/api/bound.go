@@ -26,5 +26,6 @@ func Bound(core *Core) []any {
 		NewEmbedders(core),
 		NewServers(core),
 		NewPrograms(core),
+		NewSync(core),
 	)
 }

@@ -49,11 +49,11 @@ type ChunkProgress struct {
 
 // ActivityPanel is the Activity tab.
 type ActivityPanel struct {
-	Jobs     []JobView      `json:"jobs"`
-	MoreJobs bool           `json:"moreJobs"` // there are more than these
-	Queued   int            `json:"queued"`
-	Running  int            `json:"running"`
-	Failed   int            `json:"failed"`
+	Jobs     []JobView `json:"jobs"`
+	MoreJobs bool      `json:"moreJobs"` // there are more than these
+	Queued   int       `json:"queued"`
+	Running  int       `json:"running"`
+	Failed   int       `json:"failed"`
 	// Chunks are the summaries of long passages by a model; nil: they are off.
 	Chunks   *ChunkProgress `json:"chunks"`
 	Recovery RecoveryReport `json:"recovery"`

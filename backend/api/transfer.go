@@ -136,9 +136,14 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 			return nil, err
 		}
 		in := importInput{Path: full, Format: format}
-		if filetype.Detect(full).Sealed {
+		if found := filetype.Detect(full); found.Sealed {
 			in.passphrase = strings.TrimSpace(passphrase) // as it was given
-			if err := importing.Opens(full, in.passphrase); err != nil {
+			isFolder := found.Kind == filetype.Folder
+			if isFolder {
+				full = filetype.FirstSealed(full)
+			}
+			err := importing.Opens(full, in.passphrase)
+			if err != nil && (!isFolder || chat.CodeOf(err) == chat.CodeSealed) { // other files of a folder are reported one by one
 				return nil, err
 			}
 		}

@@ -345,6 +345,22 @@ func TestSealedBundle(t *testing.T) {
 	if task, err := other.core.Tasks.Wait(t.Context(), v.ID); err != nil || len(task.Input) != 0 {
 		t.Errorf("%s, %v", task.Input, err)
 	}
+	// A folder asks for the passphrase of what is in it.
+	third := newFixture(t)
+	third.transfer.imports = third.core.Imports.Import
+	folder := filepath.Dir(written.Path)
+	if f, err := third.transfer.Inspect([]string{folder, t.TempDir()}); err != nil || f[0].Kind != "folder" || !f[0].Sealed || f[1].Sealed {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if none, err := third.transfer.ImportFiles([]string{folder}, "", "correct house"); chat.CodeOf(err) != chat.CodeSealed || len(none) != 0 {
+		t.Errorf("%+v, %v", none, err)
+	}
+	if imports, err = third.transfer.ImportFiles([]string{folder}, "", "correct horse"); err != nil {
+		t.Fatal(err)
+	}
+	if v := third.awaitTask(imports[0].ID); v.State != "done" || v.Import == nil || v.Import.FirstSession != string(d.session.ID) {
+		t.Errorf("%+v", v)
+	}
 }
 
 // Documents are stored in the session, images in the draft, and anything else is refused with a reason.

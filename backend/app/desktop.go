@@ -50,7 +50,7 @@ func (a *app) newTrayWork(hub *api.Hub) desktop.Work {
 	w := &trayWork{a: a, hub: hub}
 	hub.Listen(func(c chat.Change) {
 		switch c.Kind {
-		case chat.ChangeTurn, chat.ChangeJobs, chat.ChangeTask, chat.ChangeReindex, chat.ChangeRecovery:
+		case chat.ChangeTurn, chat.ChangeJobs, chat.ChangeTask, chat.ChangeReindex, chat.ChangeRecovery, chat.ChangeVault:
 			w.changed()
 		}
 	})
@@ -110,6 +110,9 @@ func (w *trayWork) Attention() string {
 	_, _, failed, err := w.a.Store.JobCounts(w.a.lifetime)
 	switch {
 	case err != nil || failed == 0:
+		if l, err := w.a.Vault.Latest(w.a.lifetime); err == nil && l.Attention(time.Now()) {
+			return "Not in step with your other computers: see the settings"
+		}
 		return ""
 	case failed == 1:
 		return "A background job failed: see Activity"

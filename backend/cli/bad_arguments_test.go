@@ -46,6 +46,12 @@ func TestBadArguments(t *testing.T) {
 		"sessions --set budget.working_set_tokens=many": `must be a whole number, not "many"`,
 		"sessions --set context.infinity=maybe":         `must be true or false, not "maybe"`,
 		"sessions --set budget.working_set_tokens=1":    "must be between 1000 and",
+		"sync --check --vault x":                        "--check and --vault exclude each other",
+		"sync --user u":                                 "--user needs --vault",
+		"sync --vault x --password-env P":               "--password-file and --password-env need --user",
+		"sync --vault https://h/ --user u":              "There is no terminal to ask; nothing was done. (name a file with it: --password-file FILE)",
+		"sync --vault x":                                "There is no terminal to ask; nothing was done. (name a file with it: --passphrase-file FILE)",
+		"sync --vault https://h/ --user u --password-file f --password-env P": "--password-file and --password-env exclude each other",
 	} {
 		args := strings.Fields(strings.ReplaceAll(line, " S", " "+session))
 		if r := h.run(args...).exits(2); !strings.Contains(r.err, want) || r.out != "" {

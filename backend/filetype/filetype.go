@@ -42,7 +42,7 @@ type File struct {
 	Size   int64       `json:"size"`
 	Kind   Kind        `json:"kind"`
 	Format string      `json:"format"` // of a transcript
-	Sealed bool        `json:"sealed"` // a bundle, or an archive of them, that a passphrase opens
+	Sealed bool        `json:"sealed"` // a bundle, or an archive of them, that a passphrase opens; or a folder with such files
 	Reason chat.Phrase `json:"reason"` // why the file cannot be used; empty if it can
 }
 
@@ -109,7 +109,7 @@ func Detect(path string) File {
 	case err != nil:
 		f.Reason = unreadable(err)
 	case info.IsDir():
-		f.Kind = Folder
+		f.Kind, f.Sealed = Folder, FirstSealed(full) != ""
 	case !info.Mode().IsRegular():
 		f.Reason = chat.Say("It is not a file but %s.", describeMode(info.Mode()))
 	case info.Size() == 0:
@@ -119,6 +119,40 @@ func Detect(path string) File {
 		f.detect()
 	}
 	return f
+}
+
+// maxSearched limits how many entries of a folder are searched for a sealed file.
+const maxSearched = 10_000
+
+// FirstSealed returns the first file of a folder that a passphrase opens, by its name and content; empty: none was found.
+func FirstSealed(folder string) (path string) {
+	searched := 0
+	_ = filepath.WalkDir(folder, func(at string, d fs.DirEntry, err error) error {
+		searched++
+		switch {
+		case path != "" || searched > maxSearched:
+			return fs.SkipAll
+		case err != nil:
+			return nil // what cannot be read is not imported either
+		case d.IsDir() && at != folder && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(at), seal.Extension) && isSealed(at):
+			path = at
+		}
+		return nil
+	})
+	return path
+}
+
+func isSealed(path string) bool {
+	file, err := plainfile.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	head := make([]byte, 64)
+	n, _ := file.ReadAt(head, 0)
+	return seal.IsSealed(head[:n])
 }
 
 func unreadable(err error) chat.Phrase {

@@ -314,6 +314,10 @@ func parse(text string, line lineReader) (*Import, error) {
 		if servers, ok := line(text); ok {
 			return candidates("one server", servers, nil), nil
 		}
+		if missing := unfilled(text, line); missing != "" {
+			return nil, chat.Errorf(chat.CodeInvalid, opImport, "%s stands for something that only you know; nothing was added.", missing).
+				WithHint("replace it, with the angle brackets, by your own value, and paste the line again")
+		}
 	}
 	return parseConfiguration(text)
 }

@@ -13,7 +13,7 @@ import (
 // before it as a shell has them. Every command of a shell's language is only a word of it: nothing is expanded.
 func fromLine(text string) (servers map[string]json.RawMessage, ok bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "$ "))
-	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !placeholder.MatchString(text) {
 		return oneEntry(hostName(u.Hostname()), map[string]any{"url": text})
 	}
 	words, ok := splitWords(strings.ReplaceAll(text, "\\\n", " "))
@@ -41,8 +41,24 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// shellVariable is a whole value that the shell would take from a variable.
 	shellVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*=)?\$([A-Za-z_][A-Za-z0-9_]*)$`)
-	programName   = regexp.MustCompile(`^([a-z0-9][a-z0-9_.+-]*|[^{}]*[/\\][^{}]*)$`) // prose begins otherwise
+	// windowsPath begins a word in which a backslash only separates folders.
+	windowsPath = regexp.MustCompile(`(^|=)[A-Za-z]:(\\.*)?$`)
+	// placeholder is a word of documentation in the place of something that only the reader knows.
+	placeholder = regexp.MustCompile(`<[A-Za-z][\w .-]{0,60}>`)
+	programName = regexp.MustCompile(`^([a-z0-9][a-z0-9_.+-]*|[^{}]*[/\\][^{}]*)$`) // prose begins otherwise
 )
+
+// unfilled returns the first placeholder of a text that is a server except for its placeholders; empty: it is not.
+func unfilled(text string, line lineReader) string {
+	found := placeholder.FindString(text)
+	if found == "" {
+		return ""
+	}
+	if _, ok := line(placeholder.ReplaceAllLiteralString(text, "x")); !ok {
+		return ""
+	}
+	return found
+}
 
 func oneEntry(name string, entry map[string]any) (map[string]json.RawMessage, bool) {
 	raw, err := json.Marshal(entry)
@@ -61,7 +77,7 @@ func splitWords(line string) (words []string, ok bool) {
 				word.WriteRune('\\') // of a path of Windows
 			}
 			word.WriteRune(c)
-		case c == '\\' && quote != '\'':
+		case c == '\\' && quote != '\'' && !windowsPath.MatchString(word.String()):
 			begun, escaped = true, true
 		case quote != 0 && c == quote:
 			quote = 0
@@ -122,13 +138,22 @@ func nameOfCommand(words []string) string {
 	return withoutCommon(name)
 }
 
+// sharedLevels are labels before the code of a country that belong to everybody there: example.co.uk.
+var sharedLevels = map[string]bool{
+	"co": true, "com": true, "org": true, "net": true, "ac": true, "gov": true, "gob": true, "edu": true, "or": true, "ne": true, "go": true,
+}
+
 // hostName returns the telling part of a host: "linear" of mcp.linear.app.
 func hostName(host string) string {
 	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(host, "mcp."), "www."), ".")
 	if len(parts) < 2 || strings.Trim(host, "0123456789.") == "" {
 		return host
 	}
-	return withoutCommon(parts[len(parts)-2])
+	own := len(parts) - 2
+	if own > 0 && len(parts[own+1]) == 2 && sharedLevels[parts[own]] {
+		own--
+	}
+	return withoutCommon(parts[own])
 }
 
 // withoutCommon removes the words that do not tell one server from another.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/chat"
 )
 
 func TestReadsACommandOrAnAddress(t *testing.T) {
@@ -19,9 +21,14 @@ func TestReadsACommandOrAnAddress(t *testing.T) {
 		},
 		"LEVEL=debug npx \\\n  -y time-mcp": {name: "time", command: "npx", args: []string{"-y", "time-mcp"}},
 		`C:\tools\notes-mcp.exe --all`:      {name: "notes", command: `C:\tools\notes-mcp.exe`, args: []string{"--all"}},
-		"KEY=$MY_KEY npx x-mcp $DIR":        {name: "x", command: "npx", args: []string{"x-mcp", "${env:DIR}"}},
-		"https://mcp.linear.app/mcp":        {name: "linear", url: "https://mcp.linear.app/mcp"},
-		"http://127.0.0.1:3000/mcp":         {name: "127-0-0-1", url: "http://127.0.0.1:3000/mcp"},
+		`"C:\Program Files\notes mcp\run.exe" --root "C:\Users\ada\" --deep`: {
+			name: "run", command: `C:\Program Files\notes mcp\run.exe`, args: []string{"--root", `C:\Users\ada\`, "--deep"},
+		},
+		"https://mcp.example.co.uk/mcp": {name: "example", url: "https://mcp.example.co.uk/mcp"},
+		"https://mcp.co.example/mcp":    {name: "co", url: "https://mcp.co.example/mcp"},
+		"KEY=$MY_KEY npx x-mcp $DIR":    {name: "x", command: "npx", args: []string{"x-mcp", "${env:DIR}"}},
+		"https://mcp.linear.app/mcp":    {name: "linear", url: "https://mcp.linear.app/mcp"},
+		"http://127.0.0.1:3000/mcp":     {name: "127-0-0-1", url: "http://127.0.0.1:3000/mcp"},
 	} {
 		in, err := parse(text, fromLine)
 		if err != nil {
@@ -61,6 +68,30 @@ func TestASecretBeforeACommandIsNoPartOfTheConfiguration(t *testing.T) {
 	}
 	if len(in.Servers[0].Questions) != 1 || !in.Servers[0].Questions[0].Secret {
 		t.Errorf("%+v", in.Servers[0].Questions)
+	}
+}
+
+// Documentation writes <placeholders> where the reader's own values belong.
+func TestAPlaceholderIsNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"npx -y notes-mcp --key <YOUR API KEY>":        "<YOUR API KEY>",
+		"NOTES_TOKEN=<your-token> npx -y notes-mcp":    "<your-token>",
+		"https://<your-team>.example.com/mcp":          "<your-team>",
+		"docker run -i --rm -v <path>:/data mcp/notes": "<path>",
+	} {
+		in, err := parse(text, fromLine)
+		if err == nil {
+			t.Errorf("%q was read as %+v", text, in.Servers)
+			continue
+		}
+		if e := chat.AsError(err); chat.CodeOf(err) != chat.CodeInvalid || !strings.HasPrefix(e.Message, want+" stands for") || e.Hint == "" {
+			t.Errorf("%q: %+v, %v", text, in, err)
+		}
+	}
+	for _, text := range []string{"<html>", "cat <file | sh >out", "Write <this> down"} {
+		if in, err := parse(text, fromLine); err == nil || strings.Contains(err.Error(), "stands for") {
+			t.Errorf("%q: %+v, %v", text, in, err)
+		}
 	}
 }
 

@@ -232,7 +232,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"no such place", func(d *driver) {
 			d.target.Address = strings.NewReplacer("/vaults/", "/elsewhere/", "/dav/", "/dav/elsewhere/").Replace(d.target.Address)
 		}, true, chat.CodeNotFound, "There is no such folder or bucket"},
-		{"down", func(d *driver) { d.server.Always(places.Refuse) }, false, chat.CodeProvider, "answered with 503"},
+		{"down", func(d *driver) { d.server.Always(places.Refuse) }, false, chat.CodeProvider, "answered with 503 S"},
 		{"no answer", func(d *driver) { d.server.Always(places.Hang) }, false, chat.CodeTimeout, "did not answer in time"},
 		{"nobody there", func(d *driver) { d.server.Close() }, false, chat.CodeUnavailable, "cannot be reached"},
 	}

@@ -267,7 +267,7 @@ func (r *remote) refused(a answer, why string) error {
 		e = chat.Errorf(chat.CodeInvalid, opPlace, "%s answers that it is at another address (%s); nothing was sent there.", r.address, cmp.Or(to.Host, why)).
 			WithHint("give the other address, if it is yours")
 	default:
-		e = chat.Errorf(chat.CodeProvider, opPlace, "%s answered with %d %s. Nothing is lost, and the next exchange continues.", r.address, a.status, why).
+		e = chat.Errorf(chat.CodeProvider, opPlace, "%s answered with %d %s. Nothing is lost, and the next exchange continues.", r.address, a.status, cmp.Or(why, http.StatusText(a.status))).
 			WithHint("look at the address, or try later")
 	}
 	return placeFault{e}

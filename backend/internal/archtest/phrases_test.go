@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite generated files")
 // over MCP, a model, or the log.
 var englishOnly = []string{
 	"backend/cli", "backend/ipc", "backend/evaluation", "backend/mcpserver", "backend/tools/builtin", "backend/llm/llmtest",
-	"backend/internal", "backend/store/verify", "backend/vault",
+	"backend/internal", "backend/store/verify",
 }
 
 // formatAt is the position of the format among the arguments of the functions that create texts for people.

@@ -69,7 +69,7 @@ var onlyRules = []only{
 	{
 		name: "session bus", tests: true,
 		imports: []string{"github.com/godbus/dbus", "fyne.io/systray"},
-		dirs:    []string{"backend/desktop"},
+		dirs:    []string{"backend/desktop", "test/harness"},
 		reason:  "only the desktop package talks to the tray, the notifications and the file manager",
 	},
 	{
@@ -147,7 +147,7 @@ var onlyRules = []only{
 		name: "test kits",
 		imports: []string{
 			module + "/backend/llm/llmtest", module + "/backend/journal/journaltest", module + "/backend/internal/storetest", module + "/test",
-			"testing", "go.uber.org/goleak", "pgregory.net/rapid",
+			"testing", "go.uber.org/goleak", "pgregory.net/rapid", "github.com/johannesboyne/gofakes3", "golang.org/x/net/webdav",
 		},
 		dirs:   []string{"backend/llm/llmtest", "backend/journal/journaltest", "backend/internal/storetest", "backend/internal/archtest", "test"},
 		reason: "test helpers are not shipped",

@@ -49,6 +49,9 @@ export const allSection = 'all';
 /** The page of the prices and the budget, which begins with the costs of this month. */
 export const costSection = 'group:Cost';
 
+/** The page of the vault that several computers share. */
+export const syncSection = 'group:Several computers';
+
 /** A page for a group of the program. */
 const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
 
@@ -66,6 +69,7 @@ const commonPages = (): Section[] => [
   { ...ofGroup(toolsSection, t('settings.toolsLead')), fields: [{ label: t('settings.servers'), also: `${t('settings.serversLead')} ${t('servers.webSearch')}` }] },
   ofGroup(programsSection, t('settings.programsLead')),
   { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead'), fields: [{ label: t('sealing.title'), also: `${t('sealing.seal')} ${t('sealing.lockNow')} ${t('sealing.theCode')}` }] },
+  { ...ofGroup(syncSection, t('sync.lead')), fields: [{ label: t('sync.connect'), also: `${t('sync.none')} ${t('sync.now')} ${t('sync.computers')} ${t('sync.check')} ${t('sync.disconnect')}` }] },
   { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
 ];
 

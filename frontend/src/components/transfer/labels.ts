@@ -22,7 +22,7 @@ export function fileText(file: DroppedFile): string {
   const kind = kinds[file.kind];
   const what = file.kind === 'transcript' ? formatName(file.format) || t('transfer.transcript') : kind ? t(kind) : file.kind;
   if (file.kind === 'unknown' && file.reason !== '') return file.size > 0 ? formatBytes(file.size) : '';
-  if (file.sealed) return t('transfer.sizedFile', { what: t('transfer.sealedBundle'), size: formatBytes(file.size) });
+  if (file.sealed && file.kind !== 'folder') return t('transfer.sizedFile', { what: t('transfer.sealedBundle'), size: formatBytes(file.size) });
   return file.kind === 'folder' || file.size <= 0 ? what : t('transfer.sizedFile', { what, size: formatBytes(file.size) });
 }
 

@@ -26,6 +26,7 @@ import { FakeServers, seedServers, serversService } from './fake/servers';
 import { seedTools } from './fake/seedTools';
 import { FakeTools, toolsService } from './fake/tools';
 import { FakeDisk, sealingService, storageService } from './fake/storage';
+import { FakeSync, syncService } from './fake/sync';
 import { temporaryChats } from './fake/temporary';
 import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
@@ -62,6 +63,7 @@ export interface FakeBackend extends Backend {
   readonly disk: FakeDisk;
   readonly toolbox: FakeTools;
   readonly mcp: FakeServers;
+  readonly vault: FakeSync;
   /** Every call made so far, as "service.method" with its arguments. */
   readonly calls: { name: string; args: unknown[] }[];
   /** Makes the next call of "service.method" fail. */
@@ -87,13 +89,14 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   const disk = new FakeDisk(program.startup.dataDir, store.epoch);
   const toolbox = new FakeTools(store);
   const mcp = new FakeServers(store);
+  const vault = new FakeSync();
   if (options.tools) {
     seedTools(store, toolbox);
     seedServers(store, mcp);
   }
   const watch = new Watch();
   return {
-    store, streams, program, tasks, files, disk, toolbox, mcp, calls: watch.calls,
+    store, streams, program, tasks, files, disk, toolbox, mcp, vault, calls: watch.calls,
     failNext: (name, error) => watch.fail(name, error),
     hold: (name) => watch.hold(name),
     sessions: watch.service('sessions', sessionsService(store)),
@@ -110,6 +113,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     transfer: watch.service('transfer', transferService(store, tasks, files)),
     storage: watch.service('storage', storageService(store, program, tasks, disk)),
     sealing: watch.service('sealing', sealingService(disk)),
+    sync: watch.service('sync', syncService(store, tasks, program, vault)),
     tools: watch.service('tools', toolsService(store, toolbox, program)),
     servers: watch.service('servers', serversService(store, mcp, program)),
     work: watch.service('work', workService(store, tasks)),

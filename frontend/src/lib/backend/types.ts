@@ -2337,6 +2337,62 @@ export interface CopyView {
   own: number;
 }
 
+// ---------------------------------------------------------------- backend/api/dto_sync.go
+
+/** SyncView is what is known of the vault that several computers share. A change of kind "vault" announces updates. */
+export interface SyncView {
+  connected: boolean;
+  /** a folder, or where a server has it */
+  address: string;
+  /** of the server; empty: none is needed */
+  user: string;
+  /** exchanges happen without being asked for */
+  automatic: boolean;
+  /** not now, because background work is paused */
+  paused: boolean;
+  /** something is not as it should be, and does not pass by itself */
+  attention: boolean;
+  /** an exchange is running */
+  busy: boolean;
+  /** files of other computers that it has read */
+  read: number;
+  /** files of other computers that it has to read */
+  all: number;
+  /** that came with it, or with the last one */
+  turns: number;
+  /** the last exchange without an error; 0: there was none */
+  exchangedAt: number;
+  /** sessions that are sent when their answers are complete */
+  waiting: number;
+  /** the last exchange ended with it */
+  error: ErrorView | null;
+  /** each says what waits */
+  problems: ErrorView[];
+  /** empty: not known before the first exchange of this run */
+  devices: SyncDevice[];
+}
+
+/** SyncDevice is a computer that writes to the vault. */
+export interface SyncDevice {
+  name: string;
+  /** its name in the vault */
+  log: string;
+  this: boolean;
+  /** in the vault */
+  files: number;
+  /** of these, here; of this computer: sent */
+  known: number;
+  /** the last file; 0: there is none */
+  writtenAt: number;
+}
+
+/** SyncPlace is where a vault is, and as whom that place is used. */
+export interface SyncPlace {
+  address: string;
+  user: string;
+  password: string;
+}
+
 // ---------------------------------------------------------------- backend/api/dto_tools.go
 
 /** ToolCallView is a tool call from the tool journal, for its card. */
@@ -2578,7 +2634,7 @@ export interface DroppedFile {
   kind: FiletypeKind;
   /** of a transcript */
   format: string;
-  /** a bundle, or an archive of them, that a passphrase opens */
+  /** a bundle, or an archive of them, that a passphrase opens; or a folder with such files */
   sealed: boolean;
   /** why the file cannot be used; empty if it can */
   reason: Phrase;
@@ -2709,6 +2765,8 @@ export interface WindowRequest {
 /** SealingView is what is sealed. */
 export interface SealingView {
   sealed: boolean;
+  /** SignIn: the keyring keeps the key, so that there is no passphrase. */
+  signIn: boolean;
   /**
    * Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
    * are never converted.
@@ -2834,7 +2892,8 @@ export interface SealingService {
   /** View returns what is sealed. */
   view(): Promise<SealingView>;
   /**
-   * Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+   * Unlock opens sealed data with its passphrase or recovery code, or, without one, with the keyring: the program
+   * restarts and opens it.
    *
    * Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
    */
@@ -2842,6 +2901,8 @@ export interface SealingService {
   /**
    * Lock restarts the program, which then asks for the passphrase. Answers that are arriving end, and what has arrived
    * of them is kept.
+   *
+   * Errors: CodeConflict (the data opens with the sign-in).
    */
   lock(): Promise<void>;
   /** Active is called while somebody uses the window, at least twice a minute. */
@@ -2856,6 +2917,13 @@ export interface SealingService {
    */
   seal(passphrase: string): Promise<void>;
   /**
+   * SealSignIn is Seal without a passphrase: the keyring keeps the key, and whoever signs in opens the data.
+   *
+   * Errors: CodeInvalid (no code), CodeUnavailable (the keyring does not store the key), CodeSealed (the data has a
+   * passphrase), CodeConflict (tasks are running).
+   */
+  sealSignIn(): Promise<void>;
+  /**
    * Unseal stores the data plain again: the program restarts and does it.
    *
    * Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
@@ -2863,6 +2931,12 @@ export interface SealingService {
   unseal(): Promise<void>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
+  /**
+   * SetSignIn has the keyring keep the key, so that the data opens with the sign-in and has no passphrase any more.
+   *
+   * Errors: CodeUnavailable (the keyring does not store it).
+   */
+  setSignIn(): Promise<void>;
   /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. */
   setCode(): Promise<void>;
 }
@@ -3433,6 +3507,35 @@ export interface ProgramsService {
   clearAccesses(): Promise<void>;
 }
 
+/** Sync keeps the sessions of several computers together, through a vault. */
+export interface SyncService {
+  /** View returns what is known, without asking the vault. */
+  view(): Promise<SyncView>;
+  /**
+   * Find reports whether there is a vault in a place; otherwise Connect creates one.
+   *
+   * Errors: CodeNotFound (no such folder, or parts of a vault without its vault.json), CodeUnavailable, CodeAuth,
+   * CodeInvalid.
+   */
+  find(place: SyncPlace): Promise<boolean>;
+  /** NewCode makes a recovery code, which Connect makes valid if it creates a vault. */
+  newCode(): Promise<string>;
+  /**
+   * Connect chooses the vault in a place, or creates it there with a passphrase and the code of NewCode, and exchanges
+   * in the background. secret is the vault's passphrase or recovery code.
+   *
+   * Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeCorrupt,
+   * CodeNewer.
+   */
+  connect(place: SyncPlace, secret: string): Promise<boolean>;
+  /** Now exchanges in the background. */
+  now(): Promise<void>;
+  /** Check reads back everything in the vault. It changes nothing. */
+  check(): Promise<TaskView>;
+  /** Disconnect forgets the vault. It stays as it is, and so does everything here. */
+  disconnect(): Promise<void>;
+}
+
 /** The services that the program binds. A failed call rejects with a BackendError: what happened, and what to do. */
 export interface Services {
   readonly transfer: TransferService;
@@ -3452,6 +3555,7 @@ export interface Services {
   readonly embedders: EmbeddersService;
   readonly servers: ServersService;
   readonly programs: ProgramsService;
+  readonly sync: SyncService;
 }
 
 export const serviceNames: readonly (keyof Services)[] = [
@@ -3472,6 +3576,7 @@ export const serviceNames: readonly (keyof Services)[] = [
   'embedders',
   'servers',
   'programs',
+  'sync',
 ];
 
 /** BackupKind says why a copy of the data was made. */
@@ -3979,6 +4084,7 @@ export const lists: Record<string, Record<string, string>> = {
   StatePanel: { history: '[]', pins: '[]', ranges: '[]' },
   StorageView: { parts: '[]' },
   StreamState: { blocks: '[]' },
+  SyncView: { devices: '[]', problems: '[]' },
   TaskView: { check: 'CheckReport', import: 'ImportReport' },
   ToolResultView: { blocks: '[]' },
   ToolsPanel: { definitions: '[]', permissions: '[]', problems: '[]' },
@@ -4089,6 +4195,8 @@ export const lists: Record<string, Record<string, string>> = {
     'Storage.Receipts': 'ReceiptView[]',
     'Storage.RestorePreview': 'RestorePreview',
     'Storage.Storage': 'StorageView',
+    'Sync.Check': 'TaskView',
+    'Sync.View': 'SyncView',
     'Tools.Calls': '[]',
     'Tools.Panel': 'ToolsPanel',
     'Tools.Result': 'ToolResultView',

@@ -53,6 +53,7 @@ import { SharingState } from './sharing.svelte';
 import { SpeechState } from './speech.svelte';
 import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
+import { SyncState } from './sync.svelte';
 import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { setToasts, ToastsState } from './toasts.svelte';
@@ -95,6 +96,7 @@ export class App {
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
   readonly work: WorkState;
+  readonly sync: SyncState;
   readonly tools: ToolsState;
   readonly servers: ServersState;
   readonly library: LibraryState;
@@ -163,6 +165,7 @@ export class App {
     this.sessionActions = new SessionActions(this);
     this.recovery = new RecoveryNews(this.jobs, storage);
     this.work = new WorkState(backend, this.changes, this.toasts);
+    this.sync = new SyncState(backend, this.changes);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);
     this.library = new LibraryState(this);
@@ -215,7 +218,7 @@ export class App {
 
   /** Loads the tasks of earlier runs, and the requests made before the page was ready. */
   async #handle(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.deletion.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.deletion.load(), this.sync.load()]);
     await this.dropping.begin();
   }
 
@@ -247,6 +250,7 @@ export class App {
     this.speech.close();
     this.costs.stop();
     this.work.stop();
+    this.sync.stop();
     this.tools.stop();
     this.servers.stop();
     this.library.stop();

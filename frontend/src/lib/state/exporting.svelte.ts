@@ -27,7 +27,9 @@ export function targetOf(conversation: Pick<ConversationState, 'session' | 'bran
 /** A bundle always contains a whole session with all its branches. */
 export const fits = (format: ExportingFormat, scope: ExportingScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
 
-const ending = (name: string): string => /\.[a-z0-9]{1,6}(\.age)?$/i.exec(name)?.[0] ?? '';
+/** The extensions of exports, of which a chosen path may have one. */
+const ending = (name: string): string => /\.(cinf|md|json|html|zip)(\.age)?$/i.exec(name)?.[0] ?? '';
+const endings: Record<ExportingFormat, string> = { bundle: '.cinf', md: '.md', json: '.json', html: '.html' };
 
 /** An export: its scope, format and path. The last choices are kept while the window is open. */
 export class ExportState {
@@ -191,6 +193,7 @@ export class ExportState {
     if (change.archived !== undefined) this.#archived = change.archived;
     if (change.sealed !== undefined) this.#sealed = change.sealed;
     this.#fitFormat();
+    this.#fitPath();
     this.#replace = false;
     void this.ask();
   }
@@ -217,6 +220,14 @@ export class ExportState {
     }
   }
 
+  /** A path that the user chose keeps its name; an extension of exports follows the format. */
+  #fitPath(): void {
+    const old = this.#ownPath ? ending(this.#path.trim()) : '';
+    if (old === '') return;
+    const now = (this.#scope === 'all' ? '.zip' : endings[this.#format]) + (this.sealed ? '.age' : '');
+    this.#path = this.#path.trim().slice(0, -old.length) + now;
+  }
+
   /** Asks what would be written. The reply to an outdated question is dropped. */
   async ask(): Promise<void> {
     const serial = ++this.#serial;
@@ -226,11 +237,6 @@ export class ExportState {
       this.#error = null;
       this.#plan = plan;
       if (!this.#ownPath) this.#path = plan.path;
-      else if (ending(this.#path) !== ending(plan.name) && /^\.(cinf|md|json|html|zip)(\.age)?$/.test(ending(this.#path))) {
-        // A path that the user chose keeps its name; its extension follows the format.
-        this.#path = this.#path.slice(0, -ending(this.#path).length) + ending(plan.name);
-        await this.ask();
-      }
     } catch (thrown) {
       if (serial !== this.#serial) return;
       this.#plan = null;

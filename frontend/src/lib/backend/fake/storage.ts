@@ -38,7 +38,7 @@ export class FakeDisk {
   pending = '';
   /** What opens sealed data, and what is not sealed. */
   passphrase = 'correct horse';
-  sealing: SealingView = { sealed: false, plain: [], outside: [] };
+  sealing: SealingView = { sealed: false, signIn: false, plain: [], outside: [] };
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -196,10 +196,18 @@ export function sealingService(disk: FakeDisk): SealingService {
       disk.passphrase = passphrase;
       disk.pending = 'seal';
     },
+    sealSignIn: async () => {
+      if (disk.sealing.sealed && !disk.sealing.signIn) throw refuse();
+      disk.pending = 'seal';
+    },
+    setSignIn: async () => {
+      disk.sealing.signIn = true;
+    },
     unseal: async () => {
       disk.pending = 'unseal';
     },
     setPassphrase: async (passphrase) => {
+      disk.sealing.signIn = false;
       disk.passphrase = passphrase;
     },
     setCode: async () => undefined,

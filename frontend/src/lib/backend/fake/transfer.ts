@@ -125,7 +125,7 @@ function planned(store: FakeStore, files: FakeFiles, request: ExportRequest): Ex
   const path = request.path || `${home}/${name}`;
   return {
     format,
-    name,
+    name: request.path === '' ? name : path.slice(path.lastIndexOf('/') + 1),
     path,
     exists: files.written.has(path),
     sessions: chosen.length,

@@ -33,6 +33,7 @@ export { default as sharing } from './sharing';
 export { default as shell } from './shell';
 export { default as state } from './state';
 export { default as storage } from './storage';
+export { default as sync } from './sync';
 export { default as temporary } from './temporary';
 export { default as tools } from './tools';
 export { default as transcript } from './transcript';

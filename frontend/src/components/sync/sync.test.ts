@@ -1,0 +1,107 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { errorView } from '$lib/backend/fake/shapes';
+import type { SyncView } from '$lib/backend/types';
+import { mountWith } from '$shared/testing/harness';
+import { SettingsEditor } from '../settings/settings.svelte';
+import SyncPage from './SyncPage.svelte';
+
+const user = userEvent.setup();
+
+async function page(view: Partial<SyncView> = {}, prepare: (backend: FakeBackend) => void = () => undefined) {
+  const mounted = await mountWith(SyncPage, { settings: [], editor: new SettingsEditor({} as FakeBackend) }, {}, (backend) => {
+    backend.vault.view = { ...backend.vault.view, ...view };
+    prepare(backend);
+  });
+  return { ...mounted, called: (name: string) => mounted.backend.calls.filter((call) => call.name === `sync.${name}`).map((call) => call.args) };
+}
+
+const connected: Partial<SyncView> = {
+  connected: true, address: '/media/usb/vault', exchangedAt: Date.now(),
+  devices: [{ name: 'workshop', log: 'aa', this: true, files: 2, known: 2, writtenAt: 0 }, { name: 'laptop', log: 'bb', this: false, files: 5, known: 3, writtenAt: 0 }],
+};
+
+async function choosePlace(address: string) {
+  await user.click(await screen.findByRole('button', { name: 'Connect a vault…' }));
+  const field = await screen.findByLabelText('Folder or address');
+  await user.clear(field);
+  await user.type(field, address);
+  await user.click(screen.getByRole('button', { name: 'Continue' }));
+}
+
+test('a new vault: the place, the code kept and typed back, the passphrase twice; then all is in step', async () => {
+  const { called } = await page();
+  await choosePlace('/home/ada/Sync');
+  expect(await screen.findByText('ABCD-EFGH-JKMN-PQRS')).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Continue' })).toBeDisabled();
+  await user.type(screen.getByLabelText('Last group of the code'), 'pqrs');
+  await user.click(screen.getByRole('button', { name: 'Continue' }));
+  const first = await screen.findByLabelText('New passphrase of the vault');
+  await waitFor(() => expect(first).toHaveFocus());
+  await user.type(first, 'one two');
+  await user.type(screen.getByLabelText('The same again'), 'one tw');
+  expect(screen.getByRole('button', { name: 'Create the vault' })).toBeDisabled();
+  await user.type(screen.getByLabelText('The same again'), 'o');
+  await user.click(screen.getByRole('button', { name: 'Create the vault' }));
+  expect(await screen.findByText('In step.')).toBeVisible();
+  expect(called('connect')).toEqual([[{ address: '/home/ada/Sync', user: '', password: '' }, 'one two']]);
+});
+
+test('a vault that exists is joined with its passphrase; a wrong one and a missing folder are said in the dialog', async () => {
+  await page();
+  await choosePlace('/missing/drive');
+  expect(await screen.findByText(/There is no folder/)).toBeVisible();
+  await user.clear(screen.getByLabelText('Folder or address'));
+  await user.type(screen.getByLabelText('Folder or address'), '/media/usb/vault{Enter}');
+  await user.type(await screen.findByLabelText('Passphrase or recovery code'), 'wrong{Enter}');
+  expect(await screen.findByText(/does not open the vault/)).toBeVisible();
+  await user.clear(screen.getByLabelText('Passphrase or recovery code'));
+  await user.type(screen.getByLabelText('Passphrase or recovery code'), 'correct horse');
+  await user.click(screen.getByRole('button', { name: 'Join the vault' }));
+  expect(await screen.findByText('In step.')).toBeVisible();
+  const laptop = screen.getByText('laptop').closest('li')!;
+  expect(within(laptop).getByText(/3 of 3 files are here/)).toBeVisible();
+});
+
+test('an address of a server asks for the name and the password', async () => {
+  const { called } = await page();
+  await user.click(await screen.findByRole('button', { name: 'Connect a vault…' }));
+  expect(screen.queryByLabelText('Password')).toBeNull();
+  await user.type(await screen.findByLabelText('Folder or address'), 'https://cloud.example/vault/');
+  await user.type(screen.getByLabelText('Name'), 'ada');
+  await user.type(screen.getByLabelText('Password'), 'secret');
+  await user.click(screen.getByRole('button', { name: 'Continue' }));
+  await waitFor(() => expect(called('find')).toEqual([[{ address: 'https://cloud.example/vault/', user: 'ada', password: 'secret' }]]));
+});
+
+test.each<[string, Partial<SyncView>, RegExp]>([
+  ['in step', {}, /^In step\.$/],
+  ['arriving', { busy: true, read: 2, all: 8, turns: 40 }, /2 of 8 files, 40 turns so far/],
+  ['waiting', { waiting: 2 }, /2 sessions wait/],
+  ['not exchanged yet', { exchangedAt: 0 }, /^Not exchanged yet\.$/],
+  ['paused', { paused: true }, /background work is paused/],
+  ['failed', { error: errorView('The vault cannot be reached', 'connect the drive', 'unavailable') }, /^The last exchange failed\.$/],
+  ['waiting for files', { problems: [errorView('laptop: file 3 of 5 is missing', 'run it again later', 'not_found')] }, /^A part waits/],
+])('state: %s', async (_, view, text) => {
+  await page({ ...connected, ...view });
+  const state = await screen.findByText(text);
+  expect(state.closest('[role="status"]')).toBeVisible();
+  for (const said of [view.error, ...(view.problems ?? [])]) if (said) for (const part of [said.message, said.hint]) expect(screen.getByText(new RegExp(part as string, 'i'))).toBeVisible();
+  expect(screen.getByText('laptop')).toBeVisible();
+});
+
+test('by hand: exchanged, checked and disconnected, with what stays where', async () => {
+  const { backend, called } = await page({ ...connected, exchangedAt: 0 });
+  await user.click(await screen.findByRole('button', { name: 'Sync now' }));
+  expect(await screen.findByText('In step.')).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Check the vault' }));
+  await waitFor(() => expect(called('check')).toHaveLength(1));
+  await user.click(screen.getByRole('button', { name: 'Disconnect…' }));
+  const dialog = await screen.findByRole('dialog');
+  expect(dialog).toHaveTextContent(/keeps all its sessions/);
+  await user.click(within(dialog).getByRole('button', { name: 'Disconnect' }));
+  expect(await screen.findByText(/shares its sessions with no other/)).toBeVisible();
+  expect(backend.vault.view.connected).toBe(false);
+});

@@ -1,0 +1,50 @@
+/** The vault of the fake program. */
+import type { SyncService, SyncView } from '../types';
+import { BackendError } from '../errors';
+import { errorView } from './shapes';
+import type { Program } from './program';
+import type { FakeStore } from './store';
+import type { FakeTasks } from './work';
+
+const disconnected = (): SyncView => ({
+  connected: false, address: '', user: '', automatic: true, paused: false, attention: false,
+  busy: false, read: 0, all: 0, turns: 0, exchangedAt: 0, waiting: 0, error: null, problems: [], devices: [],
+});
+
+/** The state that tests and scripts may change. */
+export class FakeSync {
+  view: SyncView = disconnected();
+  /** Places that have a vault, and the passphrase of all of them. */
+  readonly places = ['/media/usb/vault'];
+  passphrase = 'correct horse';
+}
+
+export function syncService(store: FakeStore, tasks: FakeTasks, program: Program, vault: FakeSync): SyncService {
+  const change = (view: Partial<SyncView>) => {
+    vault.view = { ...vault.view, ...view };
+    store.changed('vault', '', '');
+  };
+  const exchanged = () => change({
+    busy: false, exchangedAt: store.now(), error: null,
+    devices: [{ name: 'workshop', log: 'aa', this: true, files: 1, known: 1, writtenAt: store.now() }, { name: 'laptop', log: 'bb', this: false, files: 3, known: 3, writtenAt: store.now() - 3_600_000 }],
+  });
+  const find = (address: string) => {
+    if (address.startsWith('/missing')) throw new BackendError(errorView(`There is no folder ${address}; nothing was changed.`, 'create it first, or connect the drive', 'not_found'));
+    return vault.places.includes(address);
+  };
+  return {
+    view: async () => ({ ...vault.view, automatic: program.view().settings.find(({ key }) => key === 'sync.automatic')?.value !== 'false' }),
+    find: async ({ address }) => find(address.trim()),
+    newCode: async () => 'ABCD-EFGH-JKMN-PQRS',
+    connect: async ({ address, user }, secret) => {
+      const created = !find(address.trim());
+      if (!created && secret !== vault.passphrase) throw new BackendError(errorView('The passphrase does not open the vault; nothing was changed.', '', 'sealed'));
+      change({ ...disconnected(), connected: true, address: address.trim(), user, busy: true });
+      exchanged();
+      return created;
+    },
+    now: async () => exchanged(),
+    check: async () => tasks.start({ kind: 'verify', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: 0, findings: [] } }) }),
+    disconnect: async () => change(disconnected()),
+  };
+}
