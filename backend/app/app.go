@@ -333,7 +333,10 @@ func (a *app) openTransfers(count func(string) int) {
 		Now:     time.Now,
 		Place:   vault.Places{Client: a.client}.Open,
 		Changed: a.received,
-		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
+		Delete: func(ctx context.Context, session chat.SessionID) (chat.Receipt, error) {
+			return a.Deletion.Delete(ctx, chat.DeletionSession, string(session), nil)
+		},
+		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
 		Exchange: func(ctx context.Context) (bool, error) {

@@ -2297,6 +2297,8 @@ export interface DeletionPreview {
   included: CopyView[];
   /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
+  /** Everywhere: the vault has it, so other computers delete it too. */
+  everywhere: boolean;
 }
 
 /** DeletedPart is a table, and the number of its records. */
