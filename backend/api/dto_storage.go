@@ -70,6 +70,8 @@ type DeletionPreview struct {
 	Copies   []CopyView    `json:"copies"`   // other sessions with the same messages, which stay
 	Included []CopyView    `json:"included"` // copies that would be deleted too
 	Reason   string        `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
+	// Everywhere: the vault has it, so other computers delete it too.
+	Everywhere bool `json:"everywhere"`
 }
 
 // DeletedPart is a table, and the number of its records.

@@ -10,14 +10,16 @@ import (
 // Sealer seals the data directory. What converts files is done by the next process: the program restarts for it.
 type Sealer interface {
 	SealingView() (SealingView, error)
-	// Unlock opens sealed data with its passphrase or recovery code.
+	// Unlock opens sealed data with its passphrase or recovery code; an empty one asks the keyring again.
 	Unlock(secret string) error
 	// LockNow forgets what opens the data.
 	LockNow()
 	NewCode() string
-	// Seal seals plain data, or renews the key of sealed data, whose passphrase it must be.
+	// Seal seals plain data, or renews the key of sealed data, whose passphrase it must be. Without a passphrase the keyring
+	// keeps the key, and the data opens with the user's sign-in.
 	Seal(passphrase, code string) error
 	Unseal() error
+	// SetPassphrase replaces the passphrase, or has the keyring keep the key instead.
 	SetPassphrase(passphrase string) error
 	SetCode(code string) error
 }
@@ -25,6 +27,8 @@ type Sealer interface {
 // SealingView is what is sealed.
 type SealingView struct {
 	Sealed bool `json:"sealed"`
+	// SignIn: the keyring keeps the key, so that there is no passphrase.
+	SignIn bool `json:"signIn"`
 	// Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
 	// are never converted.
 	Plain   []string `json:"plain"`
@@ -44,7 +48,8 @@ func NewSealing(c *Core) *Sealing { return &Sealing{c: c} }
 // View returns what is sealed.
 func (s *Sealing) View() (SealingView, error) { return s.c.Sealer.SealingView() }
 
-// Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+// Unlock opens sealed data with its passphrase or recovery code, or, without one, with the keyring: the program restarts
+// and opens it.
 //
 // Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
 func (s *Sealing) Unlock(secret string) error {
@@ -56,9 +61,18 @@ func (s *Sealing) Unlock(secret string) error {
 
 // Lock restarts the program, which then asks for the passphrase. Answers that are arriving end, and what has arrived of
 // them is kept.
+//
+// Errors: CodeConflict (the data opens with the sign-in).
 func (s *Sealing) Lock() error {
 	if err := s.c.ready(); err != nil {
 		return err
+	}
+	switch v, err := s.c.Sealer.SealingView(); {
+	case err != nil:
+		return err
+	case v.SignIn:
+		return chat.Errorf(chat.CodeConflict, "sealing.lock", "The data opens with your sign-in, so locking it would protect nothing.").
+			WithHint("set a passphrase first")
 	}
 	s.c.Sealer.LockNow()
 	return nil
@@ -97,6 +111,21 @@ func (s *Sealing) Seal(passphrase string) error {
 	return s.c.Sealer.Seal(passphrase, code)
 }
 
+// SealSignIn is Seal without a passphrase: the keyring keeps the key, and whoever signs in opens the data.
+//
+// Errors: CodeInvalid (no code), CodeUnavailable (the keyring does not store the key), CodeSealed (the data has a
+// passphrase), CodeConflict (tasks are running).
+func (s *Sealing) SealSignIn() error {
+	if err := s.idle(); err != nil {
+		return err
+	}
+	code, err := s.takeCode()
+	if err != nil {
+		return err
+	}
+	return s.c.Sealer.Seal("", code)
+}
+
 // Unseal stores the data plain again: the program restarts and does it.
 //
 // Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
@@ -117,6 +146,16 @@ func (s *Sealing) SetPassphrase(passphrase string) error {
 		return err
 	}
 	return s.c.Sealer.SetPassphrase(passphrase)
+}
+
+// SetSignIn has the keyring keep the key, so that the data opens with the sign-in and has no passphrase any more.
+//
+// Errors: CodeUnavailable (the keyring does not store it).
+func (s *Sealing) SetSignIn() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Sealer.SetPassphrase("")
 }
 
 // SetCode makes the code of NewCode valid. Backups that exist keep the earlier one.

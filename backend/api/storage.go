@@ -232,6 +232,7 @@ func (s *Storage) PreviewDeletion(kind, id string, copies []string) (DeletionPre
 	return DeletionPreview{
 		Kind: p.Kind, Title: p.Title, TurnSeq: p.Seq, Confirm: chat.ConfirmWord, Parts: deletedParts(p.Deleted), Sessions: append([]string{}, p.Sessions...),
 		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Included: copyViews(p.Included), Reason: p.Reason,
+		Everywhere: p.Everywhere,
 	}, nil
 }
 

@@ -130,12 +130,12 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	return s
 }
 
-// unlock opens a sealed data directory, if the start has its passphrase.
-func unlock(dir string, o cli.OpenOptions) error {
+// unlock opens a sealed data directory, if the start has its passphrase, or the keyring its key.
+func unlock(dir string, o cli.OpenOptions, keys *secrets.Store) error {
 	if o.Passphrase != "" {
 		seal.Offer(o.Passphrase)
 	}
-	return store.Unlock(dir)
+	return store.Unlock(dir, keys.DataKey)
 }
 
 func logLevel() slog.Level {
@@ -167,7 +167,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	var end context.CancelFunc
 	a.lifetime, end = context.WithCancel(context.WithoutCancel(ctx))
 	cfg := a.Config.Config()
-	err := unlock(cfg.DataDir, o)
+	err := unlock(cfg.DataDir, o, keys)
 	if err != nil {
 		end()
 		return nil, err
@@ -333,7 +333,10 @@ func (a *app) openTransfers(count func(string) int) {
 		Now:     time.Now,
 		Place:   vault.Places{Client: a.client}.Open,
 		Changed: a.received,
-		Noted:   func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
+		Delete: func(ctx context.Context, session chat.SessionID) (chat.Receipt, error) {
+			return a.Deletion.Delete(ctx, chat.DeletionSession, string(session), nil)
+		},
+		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
 		Exchange: func(ctx context.Context) (bool, error) {

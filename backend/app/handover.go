@@ -12,8 +12,8 @@ import (
 // handover is what a process that starts the program again gives to it, through a pipe on its standard input. No
 // argument, variable or file ever has the passphrase.
 type handover struct {
-	Secret string   `json:"secret"` // opened the sealed data; empty: the next process begins locked
-	Key    seal.Key `json:"key"`    // of the data, so that the passphrase is not computed again
+	Secret string   `json:"secret"` // opened the sealed data; empty: nothing, or the keyring
+	Key    seal.Key `json:"key"`    // of the data, so that the passphrase is not computed again; zeros: it is locked
 	Hidden bool     `json:"hidden"` // the window was in the tray, and stays there
 	Reseal *reseal  `json:"reseal"` // what is done before the data is opened; nil: nothing
 }
@@ -52,7 +52,7 @@ func takeHandover(o *cli.OpenOptions) (h handover) {
 		h = handover{} // it begins locked
 	}
 	o.Passphrase = h.Secret
-	if h.Secret != "" {
+	if h.Key != (seal.Key{}) {
 		seal.Know(h.Key)
 	}
 	o.Hidden = o.Hidden || h.Hidden

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,17 +15,26 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
 )
 
-// sealVariable makes the test program seal a data directory, as a process that then ends with its key.
-const sealVariable = "CONTEXTINFINITY_TEST_SEAL"
+// sealVariable makes the test program seal a data directory, as a process that then ends with its key. With
+// signInVariable there is no passphrase, and the key is printed.
+const (
+	sealVariable   = "CONTEXTINFINITY_TEST_SEAL"
+	signInVariable = "CONTEXTINFINITY_TEST_SIGN_IN"
+)
 
 const testPassphrase = "correct horse"
 
 func sealHere(dir string) error {
-	key := seal.NewKey()
-	lock, err := seal.NewLock(key, testPassphrase, seal.NewCode())
+	key, passphrase := seal.NewKey(), testPassphrase
+	if os.Getenv(signInVariable) != "" {
+		passphrase = ""
+		fmt.Print(base64.StdEncoding.EncodeToString(key[:]))
+	}
+	lock, err := seal.NewLock(key, passphrase, seal.NewCode())
 	if err != nil {
 		return err
 	}
@@ -32,13 +43,124 @@ func sealHere(dir string) error {
 	return err
 }
 
-func sealElsewhere(t *testing.T, dir string) {
+func sealElsewhere(t *testing.T, dir string, env ...string) (printed string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), sealVariable+"="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	cmd.Env = append(append(os.Environ(), sealVariable+"="+dir), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return string(out)
+}
+
+// withKeyring gives the window a keyring.
+func withKeyring(t *testing.T, ring secrets.Keyring) {
+	t.Helper()
+	before := systemKeys
+	systemKeys = func() *secrets.Store { return secrets.NewWith(secrets.Options{Keyring: ring}) }
+	t.Cleanup(func() { systemKeys = before })
+}
+
+// TestLockedStartWithoutTheKeyring: a window whose data opens with the sign-in says so if the keyring does not have its
+// key, and asks the keyring again.
+func TestLockedStartWithoutTheKeyring(t *testing.T) { // not parallel: keys are those of the process
+	ring := keyring{}
+	withKeyring(t, ring)
+	p, o, data := openStoragePage(t)
+	p.window.Close()
+	key := sealElsewhere(t, data, signInVariable+"=1")
+	t.Cleanup(func() { seal.Offer(""); seal.UseNone(); restartRequested.Store(nil) })
+
+	locked := openPageWith(t, o)
+	fatal := locked.settings.Startup().Fatal
+	if fatal == nil || fatal.Code != chat.CodeSealed || !strings.Contains(fatal.Message.String(), "your sign-in") {
+		t.Fatalf("it starts with %+v", fatal)
+	}
+	sealing := serviceIn[*api.Sealing](locked.window)
+	if v := must[api.SealingView](t)(sealing.View()); !v.Sealed || !v.SignIn {
+		t.Errorf("%+v", v)
+	}
+	lock, _, _ := store.NewArchive(store.ArchiveOptions{DataDir: data}).SealedWith()
+	for _, wrong := range []string{"", base64.StdEncoding.EncodeToString(make([]byte, 32)), "?"} {
+		if ring["data-key-"+lock.Key] = wrong; chat.CodeOf(sealing.Unlock("")) != chat.CodeSealed || restartRequested.Load() != nil {
+			t.Errorf("the keyring has %q: it restarts: %t", wrong, restartRequested.Load() != nil)
+		}
+	}
+	ring["data-key-"+lock.Key] = key
+	if err := sealing.Unlock(""); err != nil || restartRequested.Load() == nil {
+		t.Fatalf("%v, restarts: %t", err, restartRequested.Load() != nil)
+	}
+	locked.window.Close()
+	if v := openPageWith(t, o).settings.Startup(); v.Fatal != nil {
+		t.Errorf("it does not open: %+v", v.Fatal)
+	}
+}
+
+// TestSignInFromTheWindow: the window seals its data with the sign-in, renews the key, does not lock, and changes to a
+// passphrase and back. The keyring has the key exactly while it opens the data.
+func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of the process
+	t.Cleanup(func() { seal.Offer(""); seal.UseNone(); restartRequested.Store(nil) })
+	ring := keyring{}
+	withKeyring(t, ring)
+	p, o, data := openStoragePage(t)
+	p.say(api.SendRequest{Text: "Where is the xylocanary?", Model: "m"})
+	sealing := func() *api.Sealing { return serviceIn[*api.Sealing](p.window) }
+	check := func(when string, sealed bool) {
+		t.Helper()
+		lock, _, _ := store.NewArchive(store.ArchiveOptions{DataDir: data}).SealedWith()
+		if _, kept := ring["data-key-"+lock.Key]; kept != lock.SignIn() && sealed || len(ring) > 1 || !lock.SignIn() && len(ring) > 0 {
+			t.Errorf("%s: the keyring has %d keys, and the lock %+v", when, len(ring), lock)
+		}
+		if found := filesContaining(t, data, "xylocanary"); (len(found) == 0) != sealed {
+			t.Errorf("%s: found in %q", when, found)
+		}
+	}
+	next := func() { // what the process that follows does
+		t.Helper()
+		h := restartRequested.Swap(nil)
+		if h == nil {
+			t.Fatal("it does not restart")
+		}
+		p.window.Close()
+		o.Passphrase = h.Secret
+		w := window(o, *h, nil)
+		p = &page{t: t, window: w, settings: serviceIn[*api.Settings](w)}
+		t.Cleanup(w.Close)
+		if v := p.settings.Startup(); v.Fatal != nil {
+			t.Fatalf("it does not open: %+v", v.Fatal)
+		}
+	}
+	try := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sealing().NewCode()
+	try(sealing().SealSignIn())
+	next()
+	check("sealed", true)
+	if err := sealing().Lock(); chat.CodeOf(err) != chat.CodeConflict || restartRequested.Load() != nil || locksNow() {
+		t.Errorf("locked: %v", err)
+	}
+	sealing().NewCode()
+	try(sealing().SealSignIn())
+	next()
+	check("renewed", true)
+	try(sealing().SetPassphrase("first"))
+	if check("with a passphrase", true); !locksNow() {
+		t.Error("it does not lock")
+	}
+	sealing().NewCode()
+	if err := sealing().SealSignIn(); chat.CodeOf(err) != chat.CodeSealed {
+		t.Errorf("renewed without the passphrase: %v", err)
+	}
+	try(sealing().SetSignIn())
+	check("again with the sign-in", true)
+	try(sealing().Unseal())
+	next()
+	check("plain", false)
 }
 
 // TestLockedStart: a window whose data is sealed says so and opens it with the passphrase, which reaches the next process

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 )
@@ -25,15 +26,15 @@ type pendingResult struct {
 
 // runPending runs the operation that the window saved before it closed, or a change of the seal; nil if there is none. It
 // must be called before the data is opened.
-func runPending(ctx context.Context, o cli.OpenOptions, change *reseal) *pendingResult {
+func runPending(ctx context.Context, o cli.OpenOptions, change *reseal, keys *secrets.Store) *pendingResult {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	if err := unlock(cfg.Config().DataDir, o); err != nil {
+	if err := unlock(cfg.Config().DataDir, o, keys); err != nil {
 		return nil // opening the data says so, and the operation is kept
 	}
-	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
 	if change != nil {
-		return change.run(ctx, archive, cfg.Config().DataDir)
+		return change.run(ctx, openSetup(o, keys).Setup)
 	}
+	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
 	op, ok, err := archive.TakePending()
 	if !ok && err == nil {
 		return nil

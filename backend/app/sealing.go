@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 )
@@ -18,8 +19,9 @@ const opSealing = "sealing.begin"
 // SealingView implements api.Sealer.
 func (d dataFolder) SealingView() (api.SealingView, error) {
 	v := api.SealingView{Plain: []string{}, Outside: append([]string{}, d.Outside()...)}
-	sealed, err := d.Sealed()
-	if v.Sealed = sealed; err != nil || !sealed {
+	lock, sealed, err := d.SealedWith()
+	v.Sealed, v.SignIn = sealed, sealed && lock.SignIn()
+	if err != nil || !sealed {
 		return v, err
 	}
 	v.Plain, err = d.PlainBackups()
@@ -39,10 +41,11 @@ func (d dataFolder) Unlock(secret string) error {
 
 // opens returns an error unless the data is sealed and its key is known. New files are then sealed.
 func (d dataFolder) opens() error {
-	if _, _, err := d.Lock(); err != nil {
+	if err := store.Unlock(d.dir, d.Keys.DataKey); err != nil {
 		return err
 	}
-	return store.Unlock(d.dir)
+	_, _, err := d.Lock()
+	return err
 }
 
 // LockNow implements api.Sealer.
@@ -53,18 +56,16 @@ func (dataFolder) NewCode() string { return seal.NewCode() }
 
 // Seal implements api.Sealer.
 func (d dataFolder) Seal(passphrase, code string) error {
-	if sealed, err := d.Sealed(); err != nil {
+	switch lock, _, err := d.Lock(); {
+	case chat.CodeOf(err) == chat.CodeNotFound: // it is plain
+	case err != nil:
 		return err
-	} else if sealed {
-		switch lock, _, err := d.Lock(); {
-		case err != nil:
-			return err
-		case !lock.OpensPassphrase(passphrase):
-			return chat.Errorf(chat.CodeSealed, opSealing, "This is not the passphrase of the data; nothing was changed.")
-		}
+	case lock.SignIn() && passphrase == "":
+	case !lock.OpensPassphrase(passphrase):
+		return chat.Errorf(chat.CodeSealed, opSealing, "This is not the passphrase of the data; nothing was changed.")
 	}
 	key := seal.NewKey()
-	lock, err := seal.NewLock(key, passphrase, code)
+	lock, err := d.NewLock(key, passphrase, code)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (d dataFolder) Unseal() error {
 
 // SetPassphrase implements api.Sealer.
 func (d dataFolder) SetPassphrase(passphrase string) error {
-	err := d.app.Store.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetPassphrase(k, passphrase) })
+	err := d.Setup.SetPassphrase(d.app.Store, passphrase)
 	if err == nil {
 		seal.Offer(passphrase)
 	}
@@ -100,20 +101,19 @@ func (d dataFolder) SetCode(code string) error {
 type reseal struct {
 	Lock   seal.Lock `json:"lock"`
 	Key    seal.Key  `json:"key"`
-	Secret string    `json:"secret"` // the passphrase of the lock
+	Secret string    `json:"secret"` // the passphrase of the lock, if it has one
 }
 
 // run converts the data. After an error it is as before, or the next start continues.
-func (r *reseal) run(ctx context.Context, archive *store.Archive, dir string) *pendingResult {
-	_, from, was := seal.Current()
+func (r *reseal) run(ctx context.Context, s services.Setup) *pendingResult {
 	done := &pendingResult{Spec: tasks.Spec{Kind: tasks.Seal, Title: chat.Say("Seal the data")}}
-	if r.Secret == "" {
+	if r.Lock.Key == "" {
 		done.Title = chat.Say("Store the data plain")
 		seal.UseNone()
 	} else {
 		seal.Use(r.Lock, r.Key)
 	}
-	result, err := archive.Reseal(ctx, from, was)
+	result, err := s.Reseal(ctx)
 	if err == nil && len(result.Left) > 0 {
 		err = chat.Errorf(chat.CodeCorrupt, opSealing, "%d copies of the data could not be converted, and are as they were.", len(result.Left)).
 			WithHint("delete them in the folder of backups, or keep them in mind")
@@ -122,7 +122,7 @@ func (r *reseal) run(ctx context.Context, archive *store.Archive, dir string) *p
 		seal.Offer(r.Secret)
 	}
 	seal.UseNone() // what is on the disk decides
-	if err := store.Unlock(dir); done.err == nil {
+	if err := store.Unlock(s.Config.Config().DataDir, s.Keys.DataKey); done.err == nil {
 		done.err = err
 	}
 	return done
@@ -142,7 +142,7 @@ func (a *app) lockWhenUnused(core *api.Core) {
 			case <-time.After(check):
 			}
 			minutes := a.Config.Config().Desktop.LockMinutes
-			if unusedFor(used.Load(), time.Now(), minutes) && len(a.Turns.Running()) == 0 && sealedNow() {
+			if unusedFor(used.Load(), time.Now(), minutes) && len(a.Turns.Running()) == 0 && locksNow() {
 				core.Sealer.LockNow()
 				return
 			}
@@ -155,9 +155,10 @@ func unusedFor(used int64, now time.Time, minutes int) bool {
 	return minutes > 0 && now.Sub(time.Unix(0, used)) >= time.Duration(minutes)*time.Minute
 }
 
-func sealedNow() bool {
-	_, _, sealed := seal.Current()
-	return sealed
+// locksNow reports whether the data is sealed, and locking it protects it: the keyring would open it again.
+func locksNow() bool {
+	lock, _, sealed := seal.Current()
+	return sealed && !lock.SignIn()
 }
 
 // restartTo restarts the program with what opens the data, to convert it.

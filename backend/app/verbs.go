@@ -33,7 +33,7 @@ func commandLine() cli.App {
 		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*services.Setup, error) {
 			s := openSetup(o, keys)
-			return &s.Setup, unlock(s.Config.Config().DataDir, o)
+			return &s.Setup, unlock(s.Config.Config().DataDir, o, keys)
 		},
 	}
 }

@@ -16,14 +16,17 @@ import (
 	"contextinfinity/backend/tokens"
 )
 
+// systemKeys opens the keyring; tests have their own.
+var systemKeys = secrets.New
+
 // window opens the data directory and returns the window with the services that its page uses. If the directory cannot
 // be opened, the page says why.
 func window(o cli.OpenOptions, h handover, icon []byte) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Version: version, Documents: documentReader()}
-	keys := secrets.New()
-	done := runPending(context.Background(), o, h.Reseal)
+	keys := systemKeys()
+	done := runPending(context.Background(), o, h.Reseal, keys)
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var w desktop.Window

@@ -85,6 +85,8 @@ type DeletionPreview struct {
 	Copies   []Copy         `json:"copies"`   // other sessions with the same messages, which stay
 	Included []Copy         `json:"included"` // copies that would be deleted too: those named to the preview
 	Reason   string         `json:"reason"`   // why it is not possible now; empty: it is
+	// Everywhere: the vault has it, so other devices delete it too.
+	Everywhere bool `json:"everywhere"`
 	// Names are the current and former names of the session and of the included copies, here and in the program they
 	// were imported from, by which NamedIn recognizes records of tasks.
 	Names []string `json:"-"`

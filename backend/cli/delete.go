@@ -104,6 +104,9 @@ func (c *call) agreeToDelete(p chat.DeletionPreview) error {
 	if len(p.Copies) > 0 {
 		c.note.printf("With --copies they are deleted too.\n")
 	}
+	if p.Everywhere {
+		c.note.printf("It is in the vault: your other computers delete it too, when they next synchronize.\n")
+	}
 	for _, b := range p.Backups {
 		c.note.printf("%s still contains it.\n", line(b))
 	}

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/turn"
 )
 
@@ -67,6 +68,9 @@ func Run(ctx context.Context, app App, args []string) int {
 		return code
 	}
 	if c.asksForPassphrase(err) {
+		if errors.Is(err, seal.ErrSignIn) {
+			c.notef("%s", chat.AsError(err).Message)
+		}
 		if app.Passphrase, err = c.secret("Passphrase or recovery code"); err == nil && app.Passphrase != "" {
 			return Run(ctx, app, args)
 		}

@@ -11,7 +11,10 @@ import (
 
 const opSealing = "cli.seal"
 
-const newPassphraseFlag = "new-passphrase-file"
+const (
+	newPassphraseFlag = "new-passphrase-file"
+	signInFlag        = "sign-in"
+)
 
 // keepEarlier says what a new passphrase or code does not change.
 const keepEarlier = "Backups that exist, and the header of the database, keep the earlier one until contextinfinity keys rotate."
@@ -24,16 +27,18 @@ func sealVerbs() []verb {
 	return []verb{
 		{
 			use:   "encrypt",
-			short: "Seal the data with a passphrase",
+			short: "Seal the data with a passphrase, or with your sign-in",
 			long: `Everything that this program stores is sealed: the database, its log, answers that are arriving, and
 the backups in the data directory. Files that you exported, the configuration, and copies elsewhere stay as
 they are; the reply names the copies. A recovery code is printed: it opens the data, and each backup, if the
 passphrase is lost. WITHOUT THE PASSPHRASE AND THE CODE EVERYTHING IS LOST.
 
 No other program may have the data open. The passphrase is asked for, or read from --passphrase-file.
-Afterwards every verb needs it, in the same way, unless the window is open. An interrupted run leaves the data as it
-was, or sealed; backups that were left plain are sealed at the next start.`,
-			flags: []flag{yesFlag},
+Afterwards every verb needs it, in the same way, unless the window is open. With --sign-in there is no passphrase: the
+system's keyring keeps the key, whoever signs in to this account opens the data, and the code opens it if the keyring
+is gone. An interrupted run leaves the data as it was, or sealed; backups that were left plain are sealed at the next
+start. If backups could not be converted, encrypt tries it again.`,
+			flags: []flag{boolFlag(signInFlag, "keep the key in the system's keyring instead of a passphrase"), yesFlag},
 			do:    encryptData,
 		},
 		{
@@ -54,7 +59,7 @@ func keyVerbs() []verb {
 			use:   "rotate",
 			short: "Seal the data with a new key",
 			long: `The data and the backups in the data directory are sealed again, with a new key and a new recovery code,
-which is printed. The passphrase stays. Copies elsewhere keep the old key, and open with the passphrase or code of
+which is printed. The passphrase, or the sign-in, stays. Copies elsewhere keep the old key, and open with the passphrase or code of
 their time.`,
 			flags: []flag{yesFlag},
 			do:    rotateKey,
@@ -73,59 +78,84 @@ rotate.`,
 			short: "Replace the passphrase of sealed data",
 			long: `The new passphrase is asked for, or read from --new-passphrase-file. The data key stays the same: whoever has
 the earlier passphrase and a copy of the files, or a backup that exists, can open them with it; keys rotate
-ends that. With the recovery code in --passphrase-file this sets a new passphrase after the earlier one was
+ends that. Data that opened with your sign-in asks for the passphrase from now on. With the recovery code in --passphrase-file this sets a new passphrase after the earlier one was
 lost.`,
 			flags: []flag{nameFlag(newPassphraseFlag, "read the new passphrase from the first line of this `FILE`")},
 			do:    replacePassphrase,
 		},
+		{
+			use:   "sign-in",
+			short: "Open sealed data with your sign-in instead of a passphrase",
+			long: `The system's keyring keeps the key: whoever signs in to this account opens the data, without a passphrase. The
+recovery code stays. Also after the keyring was replaced: it keeps the key again. keys passphrase undoes it.`,
+			do: useSignIn,
+		},
 	}
 }
 
-// sealArchive opens the data directory without its data.
-func (r *run) sealArchive(ctx context.Context) (*services.Archive, error) {
-	setup, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
-	if err != nil {
-		return nil, err
-	}
-	return setup.Archive(), nil
+// openSealed opens what works without the data.
+func (r *run) openSealed(ctx context.Context) (err error) {
+	r.setup, err = r.app.OpenSetup(ctx, r.options(false, silent{}))
+	return err
 }
 
 func encryptData(ctx context.Context, r *run) (reply, error) {
 	given := r.call.passphrase
-	r.call.passphrase = "" // it is the new one
-	archive, err := r.sealArchive(ctx)
-	if err != nil {
+	r.call.passphrase = "" // it is the new one, unless the data is sealed
+	if r.on(signInFlag) && given != "" {
+		return reply{}, usagef("--sign-in and a passphrase exclude each other.")
+	}
+	if err := r.openSealed(ctx); err != nil {
 		return reply{}, err
 	}
-	switch sealed, err := archive.Sealed(); {
+	_, sealed, err := r.setup.Archive().SealedWith()
+	switch {
 	case err != nil:
 		return reply{}, err
 	case sealed:
-		const problem = "The data is sealed already; nothing was changed."
-		return reply{}, chat.Errorf(chat.CodeConflict, opSealing, problem).
-			WithHint("contextinfinity keys passphrase replaces the passphrase")
-	}
-	if given == "" {
+		r.call.passphrase = given
+		return sealLeft(ctx, r)
+	case given == "" && !r.on(signInFlag):
 		if given, err = r.chosenPassphrase("the data", ""); err != nil {
 			return reply{}, err
 		}
 	}
-	return r.sealWith(ctx, archive, given, seal.Key{}, false)
+	return r.sealWith(ctx, given)
 }
 
-// sealWith seals the data with a new key.
-func (r *run) sealWith(ctx context.Context, a *services.Archive, passphrase string, from seal.Key, was bool) (reply, error) {
-	key, code := seal.NewKey(), seal.NewCode()
-	lock, err := seal.NewLock(key, passphrase, code)
-	if err == nil {
-		err = r.showCode(code, "Seal the data with a new key?")
+// sealLeft converts what an earlier encrypt has left.
+func sealLeft(ctx context.Context, r *run) (reply, error) {
+	if _, _, err := r.opensData(ctx); err != nil {
+		return reply{}, err
 	}
+	stop := r.watch("encrypt", nil)
+	done, err := r.setup.Archive().SealLeft(ctx)
+	stop()
+	if err == nil && done.Backups+len(done.Left) == 0 {
+		const problem = "The data is sealed already; nothing was changed."
+		err = chat.Errorf(chat.CodeConflict, opSealing, problem).
+			WithHint("contextinfinity keys passphrase replaces the passphrase, and keys sign-in does without")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return resealed(fields{{"sealed", true}}, done, "The data is sealed."), leftError(done)
+}
+
+// sealWith seals the data with a new key. Without a passphrase the keyring keeps it.
+func (r *run) sealWith(ctx context.Context, passphrase string) (reply, error) {
+	key, code := seal.NewKey(), seal.NewCode()
+	err := r.showCode(code, "Seal the data with a new key?")
+	if err != nil {
+		return reply{}, err
+	}
+	lock, err := r.setup.NewLock(key, passphrase, code)
 	if err != nil {
 		return reply{}, err
 	}
 	seal.Use(lock, key)
 	stop := r.watch("encrypt", nil)
-	done, err := a.Reseal(ctx, from, was)
+	done, err := r.setup.Reseal(ctx)
 	stop()
 	if err != nil {
 		return reply{}, err
@@ -140,8 +170,8 @@ func (r *run) showCode(code, question string) error {
 		return err
 	}
 	if !r.json {
-		r.out.printf("Recovery code: %s\nKeep it apart from this computer: it opens the data if the passphrase is lost. "+
-			"It is not shown again.\n", code)
+		r.out.printf("Recovery code: %s\nKeep it apart from this computer: it opens the data if the passphrase or the keyring "+
+			"is lost. It is not shown again.\n", code)
 	}
 	if r.on("yes") {
 		return nil
@@ -191,17 +221,15 @@ func leftError(s services.Sealing) error {
 }
 
 // opensData returns an error unless the data is sealed and its key is known.
-func (r *run) opensData(ctx context.Context) (*services.Archive, seal.Lock, seal.Key, error) {
-	archive, err := r.sealArchive(ctx)
-	if err != nil {
-		return nil, seal.Lock{}, seal.Key{}, err
+func (r *run) opensData(ctx context.Context) (seal.Lock, seal.Key, error) {
+	if err := r.openSealed(ctx); err != nil {
+		return seal.Lock{}, seal.Key{}, err
 	}
-	lock, key, err := archive.Lock()
-	return archive, lock, key, err
+	return r.setup.Archive().Lock()
 }
 
 func decryptData(ctx context.Context, r *run) (reply, error) {
-	archive, _, key, err := r.opensData(ctx)
+	_, _, err := r.opensData(ctx)
 	if err == nil {
 		err = r.confirm("Store the data plain again?")
 	}
@@ -210,7 +238,7 @@ func decryptData(ctx context.Context, r *run) (reply, error) {
 	}
 	seal.UseNone()
 	stop := r.watch("decrypt", nil)
-	done, err := archive.Reseal(ctx, key, true)
+	done, err := r.setup.Reseal(ctx)
 	stop()
 	if err != nil {
 		return reply{}, err
@@ -219,38 +247,47 @@ func decryptData(ctx context.Context, r *run) (reply, error) {
 }
 
 func rotateKey(ctx context.Context, r *run) (reply, error) {
-	archive, lock, key, err := r.opensData(ctx)
-	if err != nil {
+	lock, _, err := r.opensData(ctx)
+	switch {
+	case err != nil:
 		return reply{}, err
-	}
-	if !lock.OpensPassphrase(r.call.passphrase) {
+	case lock.SignIn():
+		return r.sealWith(ctx, "")
+	case !lock.OpensPassphrase(r.call.passphrase):
 		const problem = "A new key needs the passphrase, not the recovery code; nothing was changed."
 		return reply{}, chat.Errorf(chat.CodeInvalid, opSealing, problem).
 			WithHint("contextinfinity keys passphrase sets a new one first")
 	}
-	return r.sealWith(ctx, archive, r.call.passphrase, key, true)
+	return r.sealWith(ctx, r.call.passphrase)
 }
 
 func replaceCode(ctx context.Context, r *run) (reply, error) {
-	archive, _, _, err := r.opensData(ctx)
+	_, _, err := r.opensData(ctx)
 	code := seal.NewCode()
 	if err == nil {
 		err = r.showCode(code, "Replace the recovery code?")
 	}
 	if err == nil {
-		err = archive.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+		err = r.setup.Archive().ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
 	}
 	return sentence(fields{{"recovery_code", code}}, "The recovery code is replaced. "+keepEarlier), err
 }
 
 func replacePassphrase(ctx context.Context, r *run) (reply, error) {
-	archive, _, _, err := r.opensData(ctx)
-	if err != nil {
+	if _, _, err := r.opensData(ctx); err != nil {
 		return reply{}, err
 	}
 	next, err := r.chosenPassphrase("the data", r.text(newPassphraseFlag))
 	if err == nil {
-		err = archive.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetPassphrase(k, next) })
+		err = r.setup.SetPassphrase(r.setup.Archive(), next)
 	}
 	return sentence(fields{{"replaced", true}}, "The passphrase is replaced. "+keepEarlier), err
+}
+
+func useSignIn(ctx context.Context, r *run) (reply, error) {
+	_, _, err := r.opensData(ctx)
+	if err == nil {
+		err = r.setup.SetPassphrase(r.setup.Archive(), "")
+	}
+	return sentence(fields{{"sign_in", true}}, "The data opens with your sign-in. "+keepEarlier), err
 }

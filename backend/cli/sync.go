@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -129,6 +130,8 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		{"received", fields{
 			{"files", done.ReceivedFiles}, {"events", done.ReceivedEvents}, {"turns", done.ReceivedTurns},
 			{"sessions", append([]chat.SessionID{}, done.Sessions...)},
+			{"deleted", append([]chat.SessionID{}, done.Deleted...)},
+			{"kept_as", append([]chat.SessionID{}, done.Kept...)},
 		}},
 		{"running", append([]chat.SessionID{}, done.Running...)},
 		{"deleted_here", done.DeletedHere},
@@ -147,6 +150,12 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		}
 		if done.Departed {
 			o.printf("A copy of this data writes to the vault too, so this data has a name of its own now. What was not sent yet went on there, as branches.\n")
+		}
+		if n := len(done.Deleted); n > 0 {
+			o.printf("%s: permanently deleted here too, because another computer did it.\n", plural(n, "session"))
+		}
+		if n := len(done.Kept); n > 0 {
+			o.printf("%s of these had been continued or restored here, and is kept as a session of its own.\n", plural(n, "session"))
 		}
 		if done.DeletedHere > 0 {
 			o.printf("What others wrote in sessions that were permanently deleted here was not taken.\n")
@@ -197,10 +206,17 @@ func checkVault(ctx context.Context, r *run) (reply, error) {
 
 func vaultStatus(ctx context.Context, r *run) (reply, error) {
 	status, err := r.s.Vault.Status(ctx)
-	doc := fields{{"address", status.Address}, {"unsent", status.Unsent}, {"running", status.Running}, {"devices", deviceList(status)}}
+	doc := fields{{"address", status.Address}, {"unsent", status.Unsent}, {"running", status.Running}, {"devices", deviceList(status)}, {"deletions", append([]vault.Deletion{}, status.Deletions...)}}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("Vault: %s\n", line(status.Address))
 		devicesTable(status).print(o)
+		for _, d := range status.Deletions {
+			o.printf("Deleted session %s: in %s of the vault still", d.Session, plural(d.Files, "file"))
+			if len(d.Waiting) > 0 {
+				o.printf(", and not deleted yet by %s", line(strings.Join(d.Waiting, ", ")))
+			}
+			o.printf(".\n")
+		}
 		if status.Unsent || status.Running > 0 {
 			o.printf("There are changes that were not sent yet.\n")
 		}

@@ -411,7 +411,7 @@ var memoryTable = []key{
 	{spec{
 		name: "desktop.lock_minutes", group: groupStorage, label: "Lock after minutes without use", unit: "minutes",
 		def: 0, min: 0, max: 1440,
-		help: "Sealed data is locked, and the window asks for the passphrase again. It waits for answers that are arriving. 0: never.",
+		help: "Sealed data is locked, and the window asks for the passphrase again; not if it opens with your sign-in. It waits for answers that are arriving. 0: never.",
 	}, func(c *Config) any { return &c.Desktop.LockMinutes }},
 	{spec{
 		name: "desktop.notifications", group: groupGeneral, label: "Notify when an answer ends", def: true,

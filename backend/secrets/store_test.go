@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/seal"
 )
 
 const canary = "sk-ant-canary-0123456789abcdef"
@@ -259,5 +261,48 @@ func TestLookupsFeedTheRedactor(t *testing.T) {
 	got := s.Redactor().Redact("1 plain-looking-one 2 plain-looking-two 3 plain-looking-three 4 plain-looking-four")
 	if got != "1 [redacted] 2 [redacted] 3 [redacted] 4 plain-looking-four" {
 		t.Fatal(got)
+	}
+}
+
+// A key of sealed data is found only while the keyring answers in time and has exactly that key, and it is redacted.
+func TestKeysOfSealedData(t *testing.T) {
+	s, k, _ := newTest(nil, nil)
+	key := seal.NewKey()
+	if err := s.KeepDataKey(key); err != nil {
+		t.Fatal(err)
+	}
+	name, found := "data-key-"+key.ID(), func() bool {
+		got, ok := s.DataKey(key.ID())
+		return ok && got == key
+	}
+	if text := k.keys[name]; !found() || strings.Contains(s.Redactor().Redact("it is "+text), text) {
+		t.Errorf("found: %t, %q is not redacted", found(), text)
+	}
+	stored := k.keys[name]
+	for _, other := range []string{"", "?", stored + stored, base64.StdEncoding.EncodeToString(make([]byte, 32))} {
+		if k.keys[name] = other; found() {
+			t.Errorf("found in %q", other)
+		}
+	}
+	k.keys[name] = stored
+	k.err = errors.New("locked")
+	if err := s.KeepDataKey(key); found() || chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("found in a keyring that refuses; keeping it: %v", err)
+	}
+	k.err = nil
+	gate := make(chan struct{})
+	k.set(func() { k.gate = gate })
+	s.opts.Timeout = 20 * time.Millisecond
+	if err := s.KeepDataKey(key); found() || chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("found in a keyring that hangs; keeping it: %v", err)
+	}
+	k.set(func() { k.gate = nil })
+	close(gate)
+	s.opts.Timeout = time.Minute
+	if !found() {
+		t.Error("not found in a keyring that answers again")
+	}
+	if err := s.ForgetDataKey(key.ID()); err != nil || found() {
+		t.Errorf("forgotten: %v", err)
 	}
 }

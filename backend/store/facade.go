@@ -1,6 +1,7 @@
 package store
 
 import (
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
@@ -24,8 +25,11 @@ func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 // WriterPid returns the process that recorded itself as the writer of a data directory, or 0. It may have ended.
 func WriterPid(dir string) int { return sqlite.WriterPid(dir) }
 
-// Unlock opens a sealed data directory with what was offered (seal.Offer). It does nothing for one that is not sealed.
-func Unlock(dir string) error { return backup.Unlock(dir) }
+// Unlock opens a sealed data directory with what was offered (seal.Offer), or with what keyring returns for the name of a
+// key. It does nothing for one that is not sealed.
+func Unlock(dir string, keyring func(id string) (seal.Key, bool)) error {
+	return backup.Unlock(dir, keyring)
+}
 
 // NewArchive returns the backups of a data directory. It does no disk access.
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {

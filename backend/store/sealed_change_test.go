@@ -32,6 +32,8 @@ func (c change) use() {
 	seal.Use(c.lock, c.to)
 }
 
+func noKeyring(string) (seal.Key, bool) { return seal.Key{}, false }
+
 var errKilled = errors.New("killed")
 
 // reseal runs a change that ends at a step; -1: it is not killed. It returns the number of steps.
@@ -92,7 +94,7 @@ func TestSealedChangesAreKilled(t *testing.T) {
 			name := fmt.Sprintf("%s killed at %d", c.name, kill)
 			// The next start: it completes a swap that was decided.
 			seal.UseNone()
-			f.ok(Unlock(f.dir))
+			f.ok(Unlock(f.dir, noKeyring))
 			f.open()
 			if found, err := f.Verify(f.ctx); err != nil || len(found) > 0 {
 				t.Fatalf("%s: %v %v", name, found, err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"math/rand"
@@ -13,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store/core"
@@ -79,7 +83,16 @@ func (m *member) begin() {
 	if m.keys == nil {
 		m.keys = secrets.NewWith(secrets.Options{Keyring: memory{}})
 	}
-	m.vault = vault.New(vault.Deps{Store: m.Store, Secrets: m.keys, Now: m.clock.Now, Place: func(t vault.Target) (vault.Place, error) { return m.place(t) }})
+	m.vault = m.with(m.Store, func(t vault.Target) (vault.Place, error) { return m.place(t) })
+}
+
+func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, error)) *vault.Vault {
+	return vault.New(vault.Deps{
+		Store: store, Secrets: m.keys, Now: m.clock.Now, Place: place,
+		Delete: func(ctx context.Context, s chat.SessionID) (chat.Receipt, error) {
+			return m.Delete(ctx, chat.DeletionSession, string(s))
+		},
+	})
 }
 
 // sync exchanges, without problems.
@@ -640,6 +653,191 @@ func TestAWaitingPartIsReadAlone(t *testing.T) {
 	}
 }
 
+// opened are the objects of the vault, as whoever has its key reads them.
+func (m *member) opened() map[string]string {
+	m.Helper()
+	raw, err := m.VaultState(m.ctx)
+	m.ok(err)
+	var state struct {
+		Key []byte `json:"key"`
+	}
+	m.ok(json.Unmarshal(raw, &state))
+	z, err := zstd.NewReader(nil)
+	m.ok(err)
+	defer z.Close()
+	out := map[string]string{}
+	for name, sealed := range objects(m, m.folder) {
+		if name == "vault.json" {
+			continue
+		}
+		packed, ok := seal.Key(state.Key).OpenObject(name, sealed)
+		if !ok {
+			m.Fatalf("%s cannot be opened", name)
+		}
+		text, err := z.DecodeAll(packed, nil)
+		m.ok(err)
+		out[name] = string(text)
+	}
+	return out
+}
+
+// holding returns the objects of the vault with a text.
+func (m *member) holding(text string) (names []string) {
+	m.Helper()
+	for name, content := range m.opened() {
+		if strings.Contains(content, text) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// erased deletes a session permanently.
+func (m *member) erased(s chat.SessionID) {
+	m.Helper()
+	_, err := m.Delete(m.ctx, chat.DeletionSession, string(s))
+	m.ok(err)
+}
+
+// TestADeletionTravels: a session that is permanently deleted on one device is deleted on the others, each with a receipt of its
+// own, and its text is in no object of the vault. Until then the status says who has not answered. It does not come back.
+func TestADeletionTravels(t *testing.T) {
+	all, kept := members(t, 3, true)
+	a, b, c := all[0], all[1], all[2]
+	b.folder, c.folder = a.folder, a.folder
+	secret, branch := a.session("canary title")
+	a.full(branch.ID, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000))
+	old := a.give(secret.ID)
+	for range 2 {
+		for _, m := range all {
+			code, _ := aVault()
+			_, err := m.vault.Connect(m.ctx, vault.Target{Address: a.folder}, code)
+			m.ok(err)
+			m.sync()
+		}
+	}
+	b.full(b.own(branch.ID, true), "canary of B", "said")
+	b.sync()
+	c.sync()
+	a.sync()
+	if len(a.holding("canary")) < 3 {
+		t.Fatalf("%q", a.holding("canary"))
+	}
+	a.erased(secret.ID)
+	if out := a.sync(); out.SentFiles != 1 {
+		t.Errorf("%+v", out)
+	}
+	if names := a.holding("canary"); len(names) > 0 {
+		t.Errorf("the vault still has it in %q", names)
+	}
+	if n := len(added(nil, objects(t, a.folder), "content/")); n != 0 {
+		t.Errorf("%d contents are left", n)
+	}
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) != 1 || len(status.Deletions[0].Waiting) == 0 || status.Deletions[0].Files != 0 {
+		t.Errorf("%+v", status.Deletions)
+	}
+	for _, m := range []*member{b, c} {
+		if out := m.sync(); !slices.Equal(out.Deleted, []chat.SessionID{secret.ID}) || len(out.Kept) > 0 || m.has(secret.ID) {
+			t.Errorf("%s: %+v", m.name, out)
+		}
+		receipts, err := m.Receipts(m.ctx)
+		m.ok(err)
+		if len(receipts) != 1 || receipts[0].Subject != string(secret.ID) || len(receipts[0].Deleted) == 0 {
+			t.Errorf("%s has the receipts %+v", m.name, receipts)
+		}
+	}
+	for _, m := range all {
+		m.sync()
+	}
+	status, err = a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) != 0 {
+		t.Errorf("afterwards %+v", status.Deletions)
+	}
+	if out := b.take(old); out.Session == secret.ID || !b.has(out.Session) || out.Outcome != chat.ImportCopied {
+		t.Errorf("the bundle: %+v", out)
+	}
+	settle(t, all, kept.ID)
+	for _, m := range all {
+		if m.has(secret.ID) || len(m.allSessions()) != 2 {
+			t.Errorf("%s has %d sessions", m.name, len(m.allSessions()))
+		}
+	}
+}
+
+// TestADeletedSessionThatWentOn: what was deleted on one device and continued on another becomes a session of its own on all, and
+// so does what was restored from an older backup.
+func TestADeletedSessionThatWentOn(t *testing.T) {
+	for _, how := range []string{"continued", "restored"} {
+		all, kept := members(t, 2, true)
+		a, b := all[0], all[1]
+		s, branch := a.session("deleted")
+		a.full(branch.ID, "a question", "an answer")
+		for range 2 {
+			a.sync()
+			carry(t, a.folder, b.folder, nil)
+			b.sync()
+			carry(t, b.folder, a.folder, nil)
+		}
+		old := b.saved()
+		if how == "continued" {
+			b.full(b.own(branch.ID, true), "continued here", "said")
+		} else {
+			b.ok(b.Store.Close())
+			b = b.from(old, true)
+			all[1] = b
+		}
+		a.erased(s.ID)
+		a.sync()
+		carry(t, a.folder, b.folder, nil)
+		out := b.sync()
+		if len(out.Deleted) != 1 || len(out.Kept) != 1 || b.has(s.ID) || !b.has(out.Kept[0]) {
+			t.Fatalf("%s: %+v", how, out)
+		}
+		settle(t, all, kept.ID)
+		for _, m := range all {
+			if m.has(s.ID) || !m.has(out.Kept[0]) || how == "continued" && len(m.said(out.Kept[0], "continued here")) != 1 {
+				t.Errorf("%s: %s does not have what was kept", how, m.name)
+			}
+		}
+	}
+}
+
+// TestADeletionThatIsKilledContinues: killed before or after any write, a deletion in the vault is completed by the next exchange.
+func TestADeletionThatIsKilledContinues(t *testing.T) {
+	for n, points := 1, 0; ; n++ {
+		ended := 0
+		for _, after := range []bool{false, true} {
+			all, _ := members(t, 1, true)
+			a := all[0]
+			s, branch := a.session("canary title")
+			a.full(branch.ID, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000))
+			a.sync()
+			a.erased(s.ID)
+			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
+			if _, err := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Sync(a.ctx); err == nil {
+				ended++
+			}
+			a.reopen()
+			a.begin()
+			a.sync()
+			if names := append(a.holding("canary"), added(nil, objects(t, a.folder), "content/")...); len(names) > 0 {
+				t.Fatalf("point %d, after %v: the vault has %q", n, after, names)
+			}
+			a.ok(a.Store.Close())
+		}
+		if points++; ended == 2 {
+			if points < 6 {
+				t.Errorf("only %d points", points)
+			}
+			return
+		}
+	}
+}
+
 // TestACopyInAnotherFolder: of two copies with folders of their own, whose program keeps the other's file, the one that
 // lost its file sends nothing after it: nobody could read on from there.
 func TestACopyInAnotherFolder(t *testing.T) {
@@ -714,6 +912,18 @@ func (k *killed) PutNew(ctx context.Context, name string, b []byte) error {
 	return k.step(func() error { return k.Place.PutNew(ctx, name, b) })
 }
 
+func (k *killed) Delete(ctx context.Context, name string) error {
+	return k.step(func() error { return k.Place.Delete(ctx, name) })
+}
+
+func (k *killed) PutGone(ctx context.Context, more bundle.Gone) error {
+	return k.step(func() error { return k.Store.PutGone(ctx, more) })
+}
+
+func (k *killed) Erased(ctx context.Context, s chat.SessionID, file string) error {
+	return k.step(func() error { return k.Store.Erased(ctx, s, file) })
+}
+
 func (k *killed) PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error {
 	return k.step(func() error { return k.Store.PutVault(ctx, state, segments) })
 }
@@ -739,7 +949,7 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 				a.full(s.ActiveBranch, "by A", strings.Repeat("a long answer ", 10_000))
 			}
 			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
-			dying := vault.New(vault.Deps{Store: k, Now: a.clock.Now, Place: func(vault.Target) (vault.Place, error) { return k, nil }})
+			dying := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil })
 			if _, err := dying.Sync(a.ctx); err == nil {
 				ended++
 			}

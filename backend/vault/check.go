@@ -26,6 +26,8 @@ type Status struct {
 	Devices []Device
 	Unsent  bool // there may be something to send
 	Running int  // sessions that are sent when their answers are complete
+	// Deletions are the permanent deletions that the vault and its devices have not carried out completely.
+	Deletions []Deletion
 }
 
 // Status lists the vault.
@@ -36,8 +38,12 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	deletions, err := x.deletions()
+	if err != nil {
+		return Status{}, err
+	}
 	unsent, err := v.Store.Unsent(ctx, 0)
-	return Status{Address: x.state.Address, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running)}, err
+	return Status{Address: x.state.Address, Devices: x.devices(), Unsent: unsent.More, Running: len(unsent.Running), Deletions: deletions}, err
 }
 
 // devices describes the logs, this device's first, then by name.

@@ -20,7 +20,7 @@ const (
 	lockName    = "vault.json"
 	devicesDir  = "devices/" // devices/DEVICE: what the device is called
 	logDir      = "log/"     // log/DEVICE/NUMBER: what the device wrote
-	contentsDir = "content/" // content/NAME: a content of more than apartFrom bytes, once
+	contentsDir = "content/" // content/NAME: a content of more than apartFrom bytes, once for each session
 )
 
 // apartFrom is the size of a content, in bytes, from which on it is an object of its own.
@@ -49,12 +49,20 @@ func logName(device string, number int64) string {
 	return fmt.Sprintf("%s%s/%08d", logDir, device, number)
 }
 
+// rewritten is the name of a file that was written again.
+func rewritten(device string, number int64, again int) string {
+	return fmt.Sprintf("%s-%d", logName(device, number), again)
+}
+
 // sum is a SHA-256 of a file's place and of the hashes of its events. It depends on no payload, because a permanent deletion
 // replaces payloads.
 func (f file) sum() []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "contextinfinity.vault.log.1\n%s\n%d\n%x\n", f.Device, f.Number, f.Before)
 	for _, s := range f.segments {
+		if s.Deleted {
+			fmt.Fprintf(h, "%s deleted\n", s.Session)
+		}
 		for _, p := range s.Parcels {
 			fmt.Fprintf(h, "%s %x\n", s.Session, p.Event.Hash)
 		}
@@ -110,24 +118,28 @@ func (b box) get(ctx context.Context, name string) ([]byte, error) {
 	return content, nil
 }
 
-func (b box) contentName(sha256 string) string { return contentsDir + b.key.Name("content "+sha256) }
+// contentName names a content of a session. No other session's name is the same, so a deletion removes it from the vault
+// whatever others do at that time.
+func (b box) contentName(session chat.SessionID, sha256 string) string {
+	return contentsDir + b.key.Name("content "+string(session)+" "+sha256)
+}
 
 // deviceName is what a device is called in names of objects.
 func (b box) deviceName(id string) string { return b.key.Name("device " + id) }
 
-// write stores a file of this device's log, and before it the contents that it names.
-func (b box) write(ctx context.Context, f file) (size int, err error) {
+// write stores a file of a log, and before it the contents that it names.
+func (b box) write(ctx context.Context, name string, f file) (size int, err error) {
 	var text bytes.Buffer
 	head, err := chat.MarshalJSON(f.fileHead)
 	if err != nil {
 		return 0, err
 	}
 	text.Write(append(head, '\n'))
-	apart := func(c bundle.Content, sha256 string) (bool, error) {
+	apart := func(session chat.SessionID, c bundle.Content, sha256 string) (bool, error) {
 		if len(c.Bytes) <= apartFrom {
 			return false, nil
 		}
-		n, err := b.put(ctx, b.contentName(sha256), c.Bytes)
+		n, err := b.put(ctx, b.contentName(session, sha256), c.Bytes)
 		if err == ErrExists {
 			return true, nil
 		}
@@ -139,16 +151,18 @@ func (b box) write(ctx context.Context, f file) (size int, err error) {
 			return size, err
 		}
 	}
-	n, err := b.put(ctx, logName(b.deviceName(f.Device), f.Number), text.Bytes())
+	n, err := b.put(ctx, name, text.Bytes())
 	return size + n, err
 }
 
 // errNewer means that a newer version of this program wrote an object.
 var errNewer = fmt.Errorf("a newer version of this program wrote it")
 
-// read returns a file of the log of a device with the contents that it names.
-func (b box) read(ctx context.Context, device string, number int64) (f file, err error) {
-	text, err := b.get(ctx, logName(device, number))
+// read returns a file of a log with the contents that it names; leave, if not nil, is called for each that is an object of its
+// own, and true leaves it out.
+func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, string) bool) (f file, err error) {
+	device, number, _, _ := numberOf(name)
+	text, err := b.get(ctx, name)
 	if err != nil {
 		return f, err
 	}
@@ -163,8 +177,11 @@ func (b box) read(ctx context.Context, device string, number int64) (f file, err
 		return f, errDamaged
 	}
 	f.size = len(text)
-	f.segments, err = bundle.DecodeSegments(rest, func(sha256 string) ([]byte, error) {
-		content, err := b.get(ctx, b.contentName(sha256))
+	f.segments, err = bundle.DecodeSegments(rest, func(session chat.SessionID, sha256 string) ([]byte, error) {
+		if leave != nil && leave(session, b.contentName(session, sha256)) {
+			return nil, nil
+		}
+		content, err := b.get(ctx, b.contentName(session, sha256))
 		f.size += len(content)
 		if err != nil {
 			err = fmt.Errorf("a document or an answer that it names: %w", err)

@@ -30,6 +30,8 @@ type Report struct {
 	Sessions       []chat.SessionID // got events
 	Running        []chat.SessionID // are sent when their answers are complete
 	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
+	Deleted        []chat.SessionID // were deleted here, because another device deleted them
+	Kept           []chat.SessionID // are what was deleted elsewhere, and had been continued or restored here: under new ids
 	Departed       bool             // a copy of this data, or what it is a copy of, writes too: it has a name of its own now
 	Problems       []error          // each says what waits; everything else went on
 }
@@ -68,10 +70,13 @@ func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 			}
 		}
 	}
+	x.report.Problems = append(x.report.Problems, x.held...)
 	if err == nil {
+		if x.state.Restored && len(x.report.Problems) == 0 {
+			x.state.Restored, x.state.Exchanged = false, ""
+		}
 		err = x.remember()
 	}
-	x.report.Problems = append(x.report.Problems, x.held...)
 	slices.Sort(x.report.Sessions)
 	x.report.Sessions = slices.Compact(x.report.Sessions)
 	if err != nil {
@@ -80,7 +85,7 @@ func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 	return x, err
 }
 
-// exchange receives, then sends.
+// exchange receives, sends, and removes what was deleted from the vault.
 func (x *exchange) exchange() error {
 	x.begun()
 	if err := x.introduce(); err != nil {
@@ -89,7 +94,10 @@ func (x *exchange) exchange() error {
 	if err := x.receiveAll(); err != nil {
 		return err
 	}
-	return x.send()
+	if err := x.send(); err != nil {
+		return err
+	}
+	return x.erase()
 }
 
 func (x *exchange) problem(err *chat.Error) { x.report.Problems = append(x.report.Problems, err) }
@@ -111,7 +119,7 @@ func (x *exchange) last(device string) (n int64) {
 func (x *exchange) receiveAll() error {
 	deleted := 0
 	for {
-		before := x.report.ReceivedEvents
+		before := x.report.ReceivedEvents + len(x.report.Deleted)
 		x.report.Problems, x.report.DeletedHere = nil, 0
 		for _, device := range x.others() {
 			if err := x.receive(device); err != nil {
@@ -119,7 +127,7 @@ func (x *exchange) receiveAll() error {
 			}
 		}
 		deleted = max(deleted, x.report.DeletedHere)
-		if x.report.ReceivedEvents == before {
+		if x.report.ReceivedEvents+len(x.report.Deleted) == before {
 			x.report.DeletedHere = deleted
 			return nil
 		}
@@ -188,7 +196,7 @@ func (x *exchange) receive(device string) error {
 // waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
 func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool, err error) {
 	for _, w := range x.state.Waiting[device] {
-		f, err := x.box.read(x.ctx, device, w.Number)
+		f, err := x.read(device, w.Number)
 		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
 			err = errExchanged
 		}
@@ -227,7 +235,7 @@ var errExchanged = errors.New("it does not follow from the file before it")
 
 // follow reads the file after a position.
 func (x *exchange) follow(device string, at position) (file, error) {
-	f, err := x.box.read(x.ctx, device, at.Number+1)
+	f, err := x.read(device, at.Number+1)
 	if err == nil && !bytes.Equal(f.Before, at.Sum) {
 		err = errExchanged
 	}
@@ -254,12 +262,13 @@ func (x *exchange) named(device string, number, last int64, err error) bool {
 	return true
 }
 
-// existing returns the segments of files without those of sessions that were deleted here, of which nothing is remembered.
+// existing returns the segments of files, without those of sessions that were deleted here.
 func (x *exchange) existing(batch []file) []bundle.Segment {
 	var out []bundle.Segment
 	for _, f := range batch {
 		for _, s := range f.segments {
-			if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err == nil && !deleted {
+			if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err == nil && !deleted && !s.Deleted {
+				s.In = logName(x.box.deviceName(f.Device), f.Number)
 				out = append(out, s)
 			}
 		}
@@ -286,12 +295,31 @@ func (x *exchange) apply(device string, batch []file) (waits []int, err error) {
 	}
 	waits = make([]int, len(batch))
 	for _, session := range order {
+		if i := slices.IndexFunc(parts[session], func(p part) bool { return p.Deleted }); i >= 0 {
+			err := x.delete(device, parts[session][i].Segment)
+			if err != nil && !x.ofSession(device, session, err) {
+				return nil, err
+			}
+			if err != nil {
+				waits[parts[session][i].file]++
+				continue
+			}
+		}
 		deleted, err := x.Store.DeletedHere(x.ctx, session)
 		if err != nil {
 			return nil, err
 		}
 		if deleted {
-			x.report.DeletedHere += len(parts[session])
+			gone := bundle.Gone{Session: session}
+			for _, p := range parts[session] {
+				if len(p.Parcels) > 0 {
+					gone.Files = append(gone.Files, logName(device, batch[p.file].Number))
+					x.report.DeletedHere++
+				}
+			}
+			if err := x.putGone(gone); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		have, err := x.Store.Lanes(x.ctx, session)
@@ -384,10 +412,15 @@ func (x *exchange) send() error {
 		if x.report.Running = unsent.Running; !unsent.More {
 			x.unreadable(unsent.Faults)
 		}
-		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 })
+		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 && !s.Deleted })
 		if len(segments) > 0 {
 			if err := x.write(segments); err != nil {
 				return err
+			}
+		}
+		for i, s := range unsent.Segments {
+			if len(s.Parcels) > 0 {
+				unsent.Segments[i].In = logName(x.own, x.at(x.own).Number)
 			}
 		}
 		if len(unsent.Segments) > 0 {
@@ -417,7 +450,7 @@ func (x *exchange) write(segments []bundle.Segment) error {
 	f := file{segments: segments, fileHead: fileHead{
 		Version: formatVersion, Device: id, Number: at.Number + 1, Before: at.Sum, Written: chat.FormatTime(x.Now()),
 	}}
-	size, err := x.box.write(x.ctx, f)
+	size, err := x.box.write(x.ctx, logName(x.own, f.Number), f)
 	if errors.Is(err, ErrExists) {
 		return errCopied
 	}
@@ -481,7 +514,11 @@ func (x *exchange) depart() error {
 // take remembers what a file has of the events here. foreign: it has others too.
 func (x *exchange) take(f file) (foreign bool, err error) {
 	var known []bundle.Segment
+	in := logName(x.box.deviceName(f.Device), f.Number)
 	for _, s := range f.segments {
+		if s.Deleted {
+			continue
+		}
 		parcels, all, err := x.Store.Existing(x.ctx, s.Session, s.Parcels)
 		if err != nil {
 			return false, err
@@ -489,11 +526,14 @@ func (x *exchange) take(f file) (foreign bool, err error) {
 		if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err != nil {
 			return false, err
 		} else if deleted {
+			if err := x.putGone(bundle.Gone{Session: s.Session, Files: []string{in}}); err != nil {
+				return false, err
+			}
 			continue
 		}
 		foreign = foreign || !all
 		if len(parcels) > 0 {
-			known = append(known, bundle.Segment{Session: s.Session, Parcels: parcels})
+			known = append(known, bundle.Segment{Session: s.Session, Parcels: parcels, In: in})
 		}
 	}
 	return foreign, x.put(x.ctx, x.state, known)
@@ -516,7 +556,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		return false, err
 	}
 	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
-		f, err := x.box.read(x.ctx, x.own, at.Number)
+		f, err := x.read(x.own, at.Number)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):
 			return false, errCopied

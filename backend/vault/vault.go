@@ -38,8 +38,16 @@ type Store interface {
 	Depart(ctx context.Context, state []byte) (departed bool, held []chat.SessionID, err error)
 	// Receive merges events into a session, all or none.
 	Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error)
-	// DeletedHere reports whether a session was permanently deleted in this data directory.
+	// DeletedHere reports whether a session was permanently deleted, here or in the vault.
 	DeletedHere(ctx context.Context, session chat.SessionID) (bool, error)
+	// Gone lists the sessions that were deleted, and that a vault had.
+	Gone(ctx context.Context) ([]bundle.Gone, error)
+	// PutGone adds what is known of the deletion of a session that does not exist here.
+	PutGone(ctx context.Context, more bundle.Gone) error
+	// Erased records that a file of the vault has nothing more of a deleted session, and what only it named is gone.
+	Erased(ctx context.Context, session chat.SessionID, file string) error
+	// Aside makes a copy of a session with new ids.
+	Aside(ctx context.Context, session chat.SessionID) (chat.SessionID, error)
 }
 
 // Deps are what a Vault needs.
@@ -48,8 +56,10 @@ type Deps struct {
 	Secrets *secrets.Store
 	Now     clock.Clock
 	Place   func(Target) (Place, error)
-	Changed func([]chat.SessionID) // these sessions got events
+	Changed func([]chat.SessionID) // these sessions got events, or were deleted because they were deleted elsewhere
 	Noted   func()                 // what Latest returns has changed
+	// Delete permanently deletes a session. If it returns a receipt and an error, the rest is done at the next start.
+	Delete func(ctx context.Context, session chat.SessionID) (chat.Receipt, error)
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
@@ -76,6 +86,8 @@ type state struct {
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
+	// Restored: this data was restored, so sessions in it that were deleted elsewhere become sessions of their own.
+	Restored bool `json:"restored,omitempty"`
 }
 
 // position is how far a log was written or read.
@@ -231,18 +243,19 @@ func free(ctx context.Context, place Place) error {
 var errNoLock = errors.New("it has parts of a vault, and no vault.json")
 
 // ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
-var ours = regexp.MustCompile(`^(?:devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8}))$`)
+var ours = regexp.MustCompile(`^(?:devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8})(?:-([1-9][0-9]{0,5}))?)$`)
 
 func isObject(name string) bool { return name == lockName || ours.MatchString(name) }
 
-// numberOf returns the place of a file in a log.
-func numberOf(name string) (device string, number int64, ok bool) {
+// numberOf returns the place of a file in a log, and how often it was written again without sessions that were deleted.
+func numberOf(name string) (device string, number int64, again int, ok bool) {
 	m := ours.FindStringSubmatch(name)
 	if m == nil || m[1] == "" {
-		return "", 0, false
+		return "", 0, 0, false
 	}
 	number, err := strconv.ParseInt(m[2], 10, 64)
-	return m[1], number, err == nil && number > 0
+	again, _ = strconv.Atoi(m[3])
+	return m[1], number, again, err == nil && number > 0
 }
 
 func readLock(address string, raw []byte) (lockFile, error) {
@@ -305,6 +318,7 @@ type exchange struct {
 	state    state
 	own      string                      // the name of this device
 	logs     map[string]map[int64]Object // the files that are there, by device
+	stale    []string                    // files that were written again
 	names    map[string]string           // of devices, for people, as far as they were asked for
 	report   Report
 	reported int     // of the report's sessions: passed to Changed
@@ -346,12 +360,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	id, name := v.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
-		if device, number, ok := numberOf(o.Name); ok {
-			if x.logs[device] == nil {
-				x.logs[device] = map[int64]Object{}
-			}
-			x.logs[device][number] = o
-		}
+		x.list(o)
 	}
 	for device := range s.Logs {
 		if x.logs[device] == nil { // its files are gone
@@ -365,6 +374,33 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 		x.names[x.own] = name
 	}
 	return x, nil
+}
+
+// list adds an object to the files of the logs. Of the same file, the one that was written last counts.
+func (x *exchange) list(o Object) {
+	device, number, again, ok := numberOf(o.Name)
+	if !ok {
+		return
+	}
+	if x.logs[device] == nil {
+		x.logs[device] = map[int64]Object{}
+	}
+	if other, known := x.logs[device][number]; known {
+		if _, _, before, _ := numberOf(other.Name); before > again {
+			o, other = other, o
+		}
+		x.stale = append(x.stale, other.Name)
+	}
+	x.logs[device][number] = o
+}
+
+// read returns a file of a log.
+func (x *exchange) read(device string, number int64) (file, error) {
+	o, ok := x.logs[device][number]
+	if !ok {
+		return file{}, ErrMissing
+	}
+	return x.box.read(x.ctx, o.Name, nil)
 }
 
 // deviceFile says what a device is called.

@@ -203,3 +203,44 @@ func TestSealedData(t *testing.T) {
 	h.OK("verify")
 	h.Clean()
 }
+
+// TestABackupThatWasLeftIsSealedLater: a backup that encrypt cannot convert is named, and the same command converts it once
+// that is possible.
+func TestABackupThatWasLeftIsSealedLater(t *testing.T) {
+	t.Parallel()
+	const word = "xylocanary"
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	secret := filepath.Join(t.TempDir(), "secret")
+	harness.WriteFile(t, secret, []byte("correct horse\n"))
+	h.OK("send", "--new", "--model", "recall", "Where is the "+word+"?")
+	left := filepath.Join(h.DataDir(), "backups", "left.db")
+	if err := os.MkdirAll(filepath.Dir(left), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.OK("backup", left)
+	whole := harness.ReadFile(t, left)
+	harness.WriteFile(t, left, append(whole, 0)) // not a whole database
+	var done struct {
+		Code    string `json:"recovery_code"`
+		Backups int
+		Left    []string
+	}
+	encrypt := []string{"encrypt", "--passphrase-file", secret, "--yes", "--json"}
+	h.Run(encrypt...).Exits(3).Document(&done)
+	harness.WriteFile(t, secret, []byte(done.Code)) // it opens faster than a passphrase
+	again := done
+	h.Run(encrypt...).Exits(3).Document(&again)
+	for _, left := range [][]string{done.Left, again.Left} {
+		if len(left) != 1 || filepath.Base(left[0]) != "left.db" {
+			t.Fatalf("left: %q", left)
+		}
+	}
+	harness.WriteFile(t, left, whole)
+	done.Left = nil
+	h.Run(encrypt...).Exits(0).Document(&done)
+	if found := harness.FilesWith(t, h.Dir, word); done.Backups != 1 || len(done.Left) > 0 || len(found) > 0 {
+		t.Errorf("%+v, found in %q", done, found)
+	}
+	h.Run(encrypt...).Fails(1, chat.CodeConflict)
+	h.OK("verify", "--passphrase-file", secret)
+}

@@ -69,7 +69,7 @@ var onlyRules = []only{
 	{
 		name: "session bus", tests: true,
 		imports: []string{"github.com/godbus/dbus", "fyne.io/systray"},
-		dirs:    []string{"backend/desktop"},
+		dirs:    []string{"backend/desktop", "test/harness"},
 		reason:  "only the desktop package talks to the tray, the notifications and the file manager",
 	},
 	{

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // HeaderSize is the size of the header with which every sealed file begins, in bytes: Magic, a line of JSON, spaces,
@@ -22,6 +23,8 @@ var (
 	ErrPlain = errors.New("it is not sealed")
 	ErrNewer = errors.New("it was sealed by a newer version")
 	ErrNoKey = errors.New("it is sealed, and its key is not known")
+	// ErrSignIn is ErrNoKey of what opens with the key in the keyring.
+	ErrSignIn = fmt.Errorf("%w: the keyring does not have it", ErrNoKey)
 )
 
 // Header is the beginning of a sealed file. It contains the lock of its key, so that the file can be opened wherever it

@@ -26,11 +26,12 @@ func (k Key) ID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Lock is a locked key: two small age files, each of which contains the key. Either opens it.
+// Lock is a locked key: two small age files, each of which contains the key. Either opens it. Without the one for the
+// passphrase, the keyring of the system has the key, and the data opens with the user's sign-in.
 type Lock struct {
 	Version    int    `json:"version"`
 	Key        string `json:"key"`        // its ID
-	Passphrase []byte `json:"passphrase"` // opened by the passphrase
+	Passphrase []byte `json:"passphrase"` // opened by the passphrase; empty: the key is in the keyring
 	Recovery   []byte `json:"recovery"`   // opened by the recovery code
 }
 
@@ -40,15 +41,22 @@ const lockVersion = 1
 // maxLocked limits each of the age files of a Lock, in bytes; they have about 210.
 const maxLocked = 1024
 
-// NewLock locks a key.
+// NewLock locks a key. An empty passphrase: the key is in the keyring.
 func NewLock(k Key, passphrase, code string) (Lock, error) {
 	l := Lock{Version: lockVersion, Key: k.ID()}
 	err := errors.Join(l.SetPassphrase(k, passphrase), l.SetRecovery(k, code))
 	return l, err
 }
 
-// SetPassphrase replaces the passphrase.
+// SignIn reports whether the key is in the keyring, so that there is no passphrase.
+func (l Lock) SignIn() bool { return len(l.Passphrase) == 0 }
+
+// SetPassphrase replaces the passphrase. An empty one removes it: the key is in the keyring.
 func (l *Lock) SetPassphrase(k Key, passphrase string) (err error) {
+	if passphrase == "" {
+		l.Passphrase = nil
+		return nil
+	}
 	l.Passphrase, err = lockKey(k, passphrase, work)
 	return err
 }
@@ -85,6 +93,9 @@ func (l Lock) Open(secret string) (Key, error) {
 }
 
 func (l Lock) openWith(locked []byte, secret string) (k Key, err error) {
+	if len(locked) == 0 { // there is no passphrase
+		return k, ErrPassphrase
+	}
 	r, size, err := OpenWithPassphrase(bytes.NewReader(locked), int64(len(locked)), secret)
 	if err != nil {
 		return k, err

@@ -37,8 +37,8 @@ func Offered() string {
 	return offered.secret
 }
 
-// Unlock returns the key of a lock if it is known, or if what was offered opens it. Errors are ErrNoKey if nothing was
-// offered, and those of Lock.Open.
+// Unlock returns the key of a lock if it is known, or if what was offered opens it. Errors are ErrNoKey or ErrSignIn if
+// nothing was offered, and those of Lock.Open.
 func Unlock(l Lock) (Key, error) {
 	if ks := known.Load(); ks != nil {
 		if k, ok := ks.byID[l.Key]; ok {
@@ -49,6 +49,8 @@ func Unlock(l Lock) (Key, error) {
 	defer offered.Unlock()
 	id := l.Key + string(l.Passphrase) + string(l.Recovery)
 	switch {
+	case offered.secret == "" && l.SignIn():
+		return Key{}, ErrSignIn
 	case offered.secret == "":
 		return Key{}, ErrNoKey
 	case offered.refused[id]:

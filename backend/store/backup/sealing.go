@@ -32,7 +32,8 @@ type sealedLock struct {
 	seal.Lock
 	// Unfinished: backups may still be plain, or sealed with the previous key.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Previous is the previous key, sealed with this one, until all backups are sealed with this one.
+	// Previous is the previous key, sealed with this one, until all backups are sealed with this one. It opens those that
+	// could not be converted.
 	Previous []byte `json:"previous,omitempty"`
 }
 
@@ -75,17 +76,23 @@ func readLock(dir string) (l sealedLock, sealed bool, err error) {
 	return l, sealed, err
 }
 
-// Unlock opens a sealed data directory with what was offered, so that its files can be read and new ones are sealed. It
-// does nothing for a directory that is not sealed, and if nothing was offered: opening the data then says that it is
-// sealed.
+// Unlock opens a sealed data directory with what was offered, or with what keyring returns for the name of a key, so that
+// its files can be read and new ones are sealed. It does nothing for a directory that is not sealed, and if its key
+// is not found: opening the data then says that it is sealed.
 //
 // Errors: CodeSealed (what was offered does not open it), CodeNewer, CodeCorrupt.
-func Unlock(dir string) error {
+func Unlock(dir string, keyring func(id string) (seal.Key, bool)) error {
 	l, sealed, err := readLock(dir)
 	if err != nil || !sealed {
 		return err
 	}
 	k, err := seal.Unlock(l.Lock)
+	if errors.Is(err, seal.ErrSignIn) {
+		if k, ok := keyring(l.Key); ok {
+			seal.Know(k)
+		}
+		k, err = seal.Unlock(l.Lock)
+	}
 	switch {
 	case errors.Is(err, seal.ErrNoKey):
 		return nil
@@ -249,10 +256,38 @@ func (a *Archive) FinishSealing(ctx context.Context) (s Sealing, err error) {
 	if err != nil || !sealed || !l.Unfinished {
 		return s, err
 	}
+	return a.finishSealing(ctx, l)
+}
+
+func (a *Archive) finishSealing(ctx context.Context, l sealedLock) (s Sealing, err error) {
 	if err := a.resealCopies(ctx, &s); err != nil {
 		return s, err
 	}
-	return s, writeLock(filepath.Join(a.dir, LockFile), sealedLock{Lock: l.Lock})
+	if l.Unfinished = false; len(s.Left) == 0 {
+		l.Previous = nil
+	}
+	return s, writeLock(filepath.Join(a.dir, LockFile), l)
+}
+
+// SealLeft converts what Reseal has left, where that is possible now. Errors are those of ChangeLock.
+func (a *Archive) SealLeft(ctx context.Context) (s Sealing, err error) {
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = lock.Release() }()
+	if _, err := a.FinishRestore(); err != nil {
+		return s, err
+	}
+	if _, _, err := a.Lock(); err != nil {
+		return s, err
+	}
+	l, _, err := readLock(a.dir)
+	if err == nil {
+		s, err = a.finishSealing(ctx, l)
+	}
+	s.Outside = a.Outside()
+	return s, sqlite.MapError(opSeal, err)
 }
 
 // resealCopies converts the backups and what restores quarantined. What cannot be read stays as it is, and is named.
@@ -407,8 +442,8 @@ func (a *Archive) Lock() (seal.Lock, seal.Key, error) {
 	return l.Lock, k, sqlite.HeaderError(filepath.Join(a.dir, LockFile), err)
 }
 
-// Sealed reports whether the data is sealed.
-func (a *Archive) Sealed() (bool, error) {
-	_, sealed, err := readLock(a.dir)
-	return sealed, err
+// SealedWith returns the lock of the data without opening it; false: it is not sealed.
+func (a *Archive) SealedWith() (seal.Lock, bool, error) {
+	l, sealed, err := readLock(a.dir)
+	return l.Lock, sealed, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -18,6 +17,9 @@ import (
 )
 
 const opDepart = "vault.depart"
+
+// number is an event's number in its lane.
+const number = `iif(lane_seq = 0, event_seq, lane_seq)`
 
 // Depart makes this data another device, because other data writes to the vault under the same id: it was copied. What
 // no log of the vault has of its own lanes is moved to the lane of the new id: the same turns, on branches that continue
@@ -50,7 +52,7 @@ func (s *Bundles) Depart(ctx context.Context, state []byte) (departed bool, held
 			}
 		}
 		departed = true
-		return putSetting(t, core.VaultKey, state)
+		return core.PutSetting(t, core.VaultKey, state)
 	})
 	if err != nil {
 		_ = s.Read(context.WithoutCancel(ctx), opDepart, s.ReadDevice) // it is the one of before
@@ -62,7 +64,7 @@ func (s *Bundles) Depart(ctx context.Context, state []byte) (departed bool, held
 // departFrom moves the end of this data's lane of a session; moved is false if it stays as it is.
 func departFrom(ctx context.Context, t *core.Tx, row schema.SessionRow, before core.Device) (moved bool, err error) {
 	session := chat.SessionID(row.ID)
-	has, err := inVaultOf(t.DB, session)
+	has, _, err := core.InVaultOf(t.DB, session)
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +104,7 @@ func departFrom(ctx context.Context, t *core.Tx, row schema.SessionRow, before c
 		return false, err
 	}
 	has.Lanes[own] = tail[len(tail)-1].Event(nil).Number() // not sent under the id of before
-	return false, putInVault(t, session, has)
+	return false, core.PutInVault(t, session, has)
 }
 
 // moving moves the last events of a lane of a session to the lane of a new device. Records keep their ids; what was
@@ -411,4 +413,3 @@ func (m *moving) correct() error {
 	}
 	return nil
 }
-

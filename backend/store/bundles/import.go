@@ -118,7 +118,11 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 		return relation{}, err
 	}
 	if len(here) == 0 {
-		return relation{outcome: chat.ImportCreated}, nil
+		_, gone, err := core.GoneOf(db, chat.SessionID(in.session))
+		if err == nil && gone { // its id stays deleted, on every device
+			return in.asCopy(db)
+		}
+		return relation{outcome: chat.ImportCreated}, err
 	}
 	one, merges, more, less, err := in.mergeable(db, here)
 	if err != nil {
@@ -255,7 +259,11 @@ func (in *incoming) importAsCopy(s *Bundles, rel relation, checkUnchanged func(*
 // here.
 func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 	var deleted []string
+	gone := false
 	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		if _, gone, err = core.GoneOf(db, chat.SessionID(in.session)); err != nil || gone {
+			return err
+		}
 		if copied {
 			deleted, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentDeleted)
 		} else {
@@ -264,6 +272,8 @@ func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 		return err
 	})
 	switch {
+	case gone:
+		return "The session had been permanently deleted on all computers; the bundle brought it back as a new one.", err
 	case copied && len(deleted) > 0 && in.deleted == 0:
 		return "This session exists here and has changed since, so the bundle's version was imported as a copy. " +
 			"Some content was permanently deleted here; the copy, which is older, may contain it.", err

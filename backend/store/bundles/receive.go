@@ -30,30 +30,14 @@ var errDiverged = chat.Errorf(chat.CodeConflict, opReceive,
 
 // Lanes returns the number of the last event of each lane of a session; none if it does not exist here.
 func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error) {
-	return core.Query(ctx, s, "vault.lanes", func(db *gorm.DB) (map[string]int64, error) { return lanesUpTo(db, session, 0) })
+	return core.Query(ctx, s, "vault.lanes", func(db *gorm.DB) (map[string]int64, error) { return core.LanesUpTo(db, session, 0) })
 }
 
-// number is an event's number in its lane.
-const number = `iif(lane_seq = 0, event_seq, lane_seq)`
-
-// lanesUpTo is Lanes without the events that were stored here after one; 0: with all.
-func lanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int64, error) {
-	rows, err := sqlite.All[struct {
-		Lane   string
-		Number int64
-	}](db, `SELECT lane, max(`+number+`) AS number FROM events WHERE session_id = ? AND (event_seq <= ? OR 0 = ?) GROUP BY lane`,
-		session, upTo, upTo)
-	out := map[string]int64{}
-	for _, r := range rows {
-		out[r.Lane] = r.Number
-	}
-	return out, err
-}
-
-// DeletedHere reports whether a session was permanently deleted in this data directory.
+// DeletedHere reports whether a session was permanently deleted, here or in the vault.
 func (s *Bundles) DeletedHere(ctx context.Context, session chat.SessionID) (bool, error) {
-	found, err := core.All[int](ctx, s, opReceive, `SELECT 1 FROM receipts WHERE subject = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?) LIMIT 1`,
-		chat.DeletionSession+" "+string(session), session)
+	found, err := core.All[int](ctx, s, opReceive, `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?)
+		AND (EXISTS (SELECT 1 FROM receipts WHERE subject = ?) OR EXISTS (SELECT 1 FROM settings WHERE key = ?))`,
+		session, chat.DeletionSession+" "+string(session), core.GoneKey+string(session))
 	return len(found) > 0, err
 }
 

@@ -2,7 +2,6 @@ package bundles
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -18,17 +17,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// What a vault has of each session is recorded as a setting with the session's id in its key, so that it is deleted with
-// the session. What a vault lacks is sent, whichever device wrote it: a session that was imported too.
-
-// inVaultKey and a session's id is the setting that says what the vault has of it.
-const inVaultKey = "in vault "
-
-// inVault is what a vault has of a session.
-type inVault struct {
-	Seq   int64            `json:"seq"`   // all that was stored here up to this event_seq
-	Lanes map[string]int64 `json:"lanes"` // of each lane, all up to this number
-}
+// What a vault lacks is sent, whichever device wrote it: a session that was imported too.
 
 // VaultState returns what PutVault stored; nil: nothing.
 func (s *Bundles) VaultState(ctx context.Context) ([]byte, error) {
@@ -39,13 +28,22 @@ func (s *Bundles) VaultState(ctx context.Context) ([]byte, error) {
 	return []byte(values[0]), nil
 }
 
-// NewVault forgets what any vault has, and stores the state of a new one.
+// NewVault forgets what any vault has, and stores the state of a new one. Deletions are sent to it too.
 func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
 	return s.Write(ctx, "vault.new", func(t *core.Tx) error {
-		if err := t.Run(`DELETE FROM settings WHERE key LIKE ?`, inVaultKey+"%"); err != nil {
+		if err := t.Run(`DELETE FROM settings WHERE key LIKE ?`, core.InVaultKey+"%"); err != nil {
 			return err
 		}
-		return putSetting(t, core.VaultKey, state)
+		all, err := goneIn(t.DB)
+		for _, g := range all {
+			if err == nil {
+				err = core.PutGone(t, bundle.Gone{Session: g.Session, Knew: g.Knew})
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return core.PutSetting(t, core.VaultKey, state)
 	})
 }
 
@@ -53,45 +51,35 @@ func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
 func (s *Bundles) PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error {
 	return s.Write(ctx, "vault.put", func(t *core.Tx) error {
 		for _, g := range segments {
-			has, err := inVaultOf(t.DB, g.Session)
-			if err != nil {
-				return err
-			}
-			has.Seq = max(has.Seq, g.Upto)
-			for _, p := range g.Parcels {
-				has.Lanes[p.Event.Lane] = max(has.Lanes[p.Event.Lane], p.Event.Number())
-			}
-			if err := putInVault(t, g.Session, has); err != nil {
+			if err := putSegment(t, g); err != nil {
 				return err
 			}
 		}
-		return putSetting(t, core.VaultKey, state)
+		return core.PutSetting(t, core.VaultKey, state)
 	})
 }
 
-func putInVault(t *core.Tx, session chat.SessionID, has inVault) error {
-	value, err := chat.MarshalJSON(has)
+func putSegment(t *core.Tx, g bundle.Segment) error {
+	if g.Deleted {
+		gone, _, err := core.GoneOf(t.DB, g.Session)
+		if err != nil {
+			return err
+		}
+		gone.Sent = true
+		return core.PutGone(t, gone)
+	}
+	has, _, err := core.InVaultOf(t.DB, g.Session)
 	if err != nil {
 		return err
 	}
-	return putSetting(t, inVaultKey+string(session), value)
-}
-
-func putSetting(t *core.Tx, key string, value []byte) error {
-	return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, key, string(value), t.Stamp())
-}
-
-func inVaultOf(db *gorm.DB, session chat.SessionID) (inVault, error) {
-	has := inVault{}
-	values, err := sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, inVaultKey+string(session))
-	if err == nil && len(values) > 0 && json.Unmarshal([]byte(values[0]), &has) != nil {
-		has = inVault{} // damaged: all is sent again, and the others have it
+	has.Seq = max(has.Seq, g.Upto)
+	for _, p := range g.Parcels {
+		has.Lanes[p.Event.Lane] = max(has.Lanes[p.Event.Lane], p.Event.Number())
 	}
-	if has.Lanes == nil {
-		has.Lanes = map[string]int64{}
+	if g.In != "" && !slices.Contains(has.Files, g.In) {
+		has.Files = append(has.Files, g.In)
 	}
-	return has, err
+	return core.PutInVault(t, g.Session, has)
 }
 
 // Unsent returns about as many bytes as limit says, up to the end of a transaction. A session of which everything is in the
@@ -107,11 +95,20 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
 					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
 			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
-			append(s.Device().Finishing(), inVaultKey)...)
+			append(s.Device().Finishing(), core.InVaultKey)...)
 		if err != nil {
 			return err
 		}
 		mayRead := limit > 0
+		all, err := goneIn(db)
+		if err != nil {
+			return err
+		}
+		for _, g := range all {
+			if out.More = out.More || !g.Sent && !mayRead; !g.Sent && mayRead {
+				out.Segments = append(out.Segments, bundle.Segment{Session: g.Session, Knew: g.Knew, Deleted: true})
+			}
+		}
 		for _, r := range rows {
 			if r.Running {
 				out.Running = append(out.Running, r.ID)
@@ -140,7 +137,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 
 // unsentOf returns what is to be sent of a session, and its size.
 func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.SessionID, limit int) ([]bundle.Segment, int, error) {
-	has, err := inVaultOf(db, session)
+	has, _, err := core.InVaultOf(db, session)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -161,7 +158,7 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 		x: exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}, session: session, lacks: lacks,
 		limit: limit, deletions: ledger.Deletions{},
 	}
-	if c.knew, err = lanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
+	if c.knew, err = core.LanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
 		c.knew = map[string]int64{}
 	}
 	if err != nil {

@@ -36,9 +36,6 @@ const (
 	Formerly = "formerly"
 )
 
-// VaultKey is the setting with the state of the vault, if there is one.
-const VaultKey = "vault"
-
 // Device is the device as which this data writes.
 func (s *Core) Device() *Device {
 	if d := s.device.Load(); d != nil {
@@ -74,8 +71,12 @@ func (s *Core) TakeDevice(t *Tx) error {
 // renew makes the data of a device another one's.
 func (s *Core) renew(t *Tx, d Device) error {
 	id := t.NewID()
-	if err := t.Run(`UPDATE sessions SET begun_by = ? WHERE begun_by = ? AND EXISTS (SELECT 1 FROM settings WHERE key = ?)`,
+	if err := t.Run(`UPDATE sessions SET begun_by = ? WHERE begun_by = ? AND EXISTS (SELECT 1 FROM settings WHERE key = ? AND value <> '')`,
 		Formerly, d.Home, VaultKey); err != nil {
+		return err
+	}
+	// What was deleted since the backup was made is not deleted in it under the eyes of who restored it.
+	if err := t.Run(`UPDATE settings SET value = json_set(value, '$.restored', json('true')) WHERE key = ? AND json_valid(value)`, VaultKey); err != nil {
 		return err
 	}
 	if err := s.putDevice(t, Device{ID: id, Home: id, Came: d.Came || d.Machine != thisMachine()}); err != nil {

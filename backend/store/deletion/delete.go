@@ -215,6 +215,9 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) 
 	if err == nil {
 		e.subject.Copies, err = findCopies(e.DB, target{kind, id})
 	}
+	if err == nil && kind == chat.DeletionSession {
+		_, e.subject.Everywhere, err = core.InVaultOf(e.DB, chat.SessionID(id))
+	}
 	return e, err
 }
 

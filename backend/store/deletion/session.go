@@ -3,10 +3,12 @@ package deletion
 import (
 	"slices"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // session deletes every row of a session, and its chunks from the contexts of others.
@@ -36,7 +38,24 @@ func (e *Operation) session() error {
 	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}
-	return e.rowsOf(id)
+	return e.gone(id)
+}
+
+// gone deletes every row of a session. If a vault has it, the vault is told.
+func (e *Operation) gone(id string) error {
+	session := chat.SessionID(id)
+	has, known, err := core.InVaultOf(e.DB, session)
+	if err != nil {
+		return err
+	}
+	knew, err := core.LanesUpTo(e.DB, session, 0)
+	if err == nil {
+		err = e.rowsOf(id)
+	}
+	if err != nil || !known {
+		return err
+	}
+	return core.PutGone(e.Tx, bundle.Gone{Session: session, Knew: knew, Files: has.Files})
 }
 
 // rowsOf deletes every row of a session.

@@ -76,6 +76,10 @@ func HeaderError(path string, err error) error {
 	switch {
 	case err == nil || isPlain(err):
 		return nil
+	case errors.Is(err, seal.ErrSignIn):
+		return chat.WrapError(chat.CodeSealed, "store.open", err, "The data in %s opens with your sign-in, but the system keyring did not give its key: "+
+			"it is locked or missing, or was replaced. The data is not damaged; nothing was read or changed.", path).
+			WithHint("unlock the keyring and try again, or name a file with the recovery code: --passphrase-file FILE")
 	case errors.Is(err, seal.ErrNoKey):
 		return chat.WrapError(chat.CodeSealed, "store.open", err, "The data in %s is sealed; nothing was read or changed.", path).
 			WithHint("name a file with its passphrase or recovery code: --passphrase-file FILE")

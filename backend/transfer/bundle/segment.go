@@ -25,8 +25,22 @@ type Segment struct {
 	// these are.
 	Knew    map[string]int64
 	Parcels []Parcel
+	// Deleted: the session was permanently deleted, when it was as Knew says. There are no events.
+	Deleted bool
 	// Upto is where the device stored the last of them, if nothing follows it there; it does not travel.
 	Upto int64
+	// In is the file of the vault with the segment; it does not travel.
+	In string
+}
+
+// Gone is a session that was permanently deleted, and that a vault had.
+type Gone struct {
+	Session  chat.SessionID   `json:"-"`
+	Knew     map[string]int64 `json:"knew"`               // as Segment.Knew
+	Sent     bool             `json:"sent,omitempty"`     // the vault has the deletion from this device
+	Files    []string         `json:"files,omitempty"`    // of the vault, that contain the session
+	Contents []string         `json:"contents,omitempty"` // of the vault, that only these files named
+	Answered []string         `json:"answered,omitempty"` // the devices that carried it out
 }
 
 // Unsent is what a vault lacks of the sessions here.
@@ -41,17 +55,18 @@ type segmentHead struct {
 	Session chat.SessionID   `json:"session"`
 	Knew    map[string]int64 `json:"knew"`
 	Events  int              `json:"events"`
+	Deleted bool             `json:"deleted,omitempty"`
 }
 
 // Encode appends a segment to b: a line that describes it; for each event its line, as in a bundle, and for each of its
 // contents a line and its bytes. Contents for which apart returns true are stored elsewhere, under their SHA-256.
-func (s Segment) Encode(b *bytes.Buffer, apart func(c Content, sha256 string) (bool, error)) error {
+func (s Segment) Encode(b *bytes.Buffer, apart func(session chat.SessionID, c Content, sha256 string) (bool, error)) error {
 	put := func(line []byte, err error) error {
 		b.Write(line)
 		b.WriteByte('\n')
 		return err
 	}
-	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels)})); err != nil {
+	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels), s.Deleted})); err != nil {
 		return err
 	}
 	for _, p := range s.Parcels {
@@ -62,7 +77,7 @@ func (s Segment) Encode(b *bytes.Buffer, apart func(c Content, sha256 string) (b
 			sum := sha256.Sum256(c.Bytes)
 			head := contentHead{Seq: p.Event.Seq, Kind: c.Kind, Size: int64(len(c.Bytes)), SHA256: hex.EncodeToString(sum[:])}
 			var err error
-			if head.Apart, err = apart(c, head.SHA256); err != nil {
+			if head.Apart, err = apart(s.Session, c, head.SHA256); err != nil {
 				return err
 			}
 			if err := put(chat.MarshalJSON(head)); err != nil {
@@ -76,8 +91,8 @@ func (s Segment) Encode(b *bytes.Buffer, apart func(c Content, sha256 string) (b
 	return nil
 }
 
-// DecodeSegments reads segments; fetch returns a content that is stored elsewhere, by its SHA-256.
-func DecodeSegments(b []byte, fetch func(sha256 string) ([]byte, error)) ([]Segment, error) {
+// DecodeSegments reads segments; fetch returns a content that is stored elsewhere, by its SHA-256; nil: it is left out.
+func DecodeSegments(b []byte, fetch func(session chat.SessionID, sha256 string) ([]byte, error)) ([]Segment, error) {
 	r := &segmentReader{rest: b, fetch: fetch}
 	var out []Segment
 	for len(r.rest) > 0 {
@@ -85,7 +100,8 @@ func DecodeSegments(b []byte, fetch func(sha256 string) ([]byte, error)) ([]Segm
 		if err := r.line(&head); err != nil {
 			return nil, err
 		}
-		s := Segment{Session: head.Session, Knew: head.Knew}
+		s := Segment{Session: head.Session, Knew: head.Knew, Deleted: head.Deleted}
+		r.session = head.Session
 		for range head.Events {
 			p, err := r.parcel()
 			if err != nil {
@@ -102,8 +118,9 @@ func DecodeSegments(b []byte, fetch func(sha256 string) ([]byte, error)) ([]Segm
 const shortestEvent = 250
 
 type segmentReader struct {
-	rest  []byte
-	fetch func(sha256 string) ([]byte, error)
+	rest    []byte
+	fetch   func(session chat.SessionID, sha256 string) ([]byte, error)
+	session chat.SessionID
 }
 
 // next takes a line.
@@ -155,7 +172,7 @@ func (r *segmentReader) content(head contentHead) (Content, error) {
 	switch {
 	case head.Apart:
 		var err error
-		if c.Bytes, err = r.fetch(head.SHA256); err != nil {
+		if c.Bytes, err = r.fetch(r.session, head.SHA256); err != nil || c.Bytes == nil {
 			return c, err
 		}
 	case head.Size < 0 || head.Size >= int64(len(r.rest)):

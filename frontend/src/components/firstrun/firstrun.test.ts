@@ -363,6 +363,19 @@ describe('sealed data', () => {
     expect(screen.queryByText(/--passphrase-file/)).toBeNull();
   });
 
+  test('that opens with the sign-in: a keyring without the key is reported in words, and asked again; the code opens it too', async () => {
+    const { backend, user } = await locked(({ disk }) => (disk.sealing = { sealed: true, signIn: true, plain: [], outside: [] }));
+    expect(await screen.findByText(/not damaged/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Try again with my sign-in' }));
+    expect(await screen.findByText('The keyring still does not have the key.')).toBeVisible();
+    const field = screen.getByLabelText('Recovery code');
+    await user.type(field, 'wrong{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('This is not the recovery code');
+    await user.clear(field);
+    await user.type(field, 'correct horse{Enter}');
+    await waitFor(() => expect(backend.disk.pending).toBe('reopen'));
+  });
+
   test('another failure is reported as it is', async () => {
     const { backend, user } = await locked();
     await screen.findByLabelText('Passphrase or recovery code');

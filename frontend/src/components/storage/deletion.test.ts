@@ -45,6 +45,14 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('row', { name: 'Messages and answers 153' })).toBeVisible();
   });
 
+  it('says that other computers delete it too, if the vault has it', async () => {
+    await openDialog('session');
+    expect(dialog()).not.toHaveTextContent('your other computers');
+    await user.click(button('Cancel'));
+    await openDialog('session', (backend) => (backend.disk.everywhere = true));
+    expect(screen.getAllByRole('dialog').at(-1)).toHaveTextContent('It is in the vault: your other computers delete it too');
+  });
+
   it('lists the copies of the session, in the receipt too', async () => {
     const { backend } = await openDialog('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
     expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, to try things in');

@@ -13,7 +13,7 @@ async function part(prepare: (backend: FakeBackend) => void = () => undefined) {
   return { ...mounted, called: (name: string) => mounted.backend.calls.filter((call) => call.name === `sealing.${name}`).map((call) => call.args) };
 }
 
-const sealed = ({ disk }: FakeBackend) => (disk.sealing = { sealed: true, plain: ['/data/backups/plain.db'], outside: ['/media/copy.db'] });
+const sealed = ({ disk }: FakeBackend) => (disk.sealing = { sealed: true, signIn: false, plain: ['/data/backups/plain.db'], outside: ['/media/copy.db'] });
 
 async function keepCode() {
   const shown = await screen.findByText(/ABCD-EFGH/);
@@ -82,4 +82,46 @@ test('storing the data plain is confirmed', async () => {
   expect(screen.getByRole('dialog')).toHaveTextContent(/can then read your sessions/);
   await user.click(screen.getByRole('button', { name: 'Store it plain' }));
   await waitFor(() => expect(backend.disk.pending).toBe('unseal'));
+});
+
+test('sealing with the sign-in: the code is kept, no passphrase is asked for, and what opens the data is said', async () => {
+  const { backend, called } = await part();
+  await user.click(await screen.findByRole('button', { name: 'Seal the data…' }));
+  await keepCode();
+  await user.click(await screen.findByRole('radio', { name: 'Open with my sign-in' }));
+  expect(screen.queryByLabelText('New passphrase')).toBeNull();
+  expect(screen.getByText(/whoever is signed in to this account opens the data/)).toBeVisible();
+  expect(screen.getByText(/keyring and the recovery code are both lost, everything is lost/)).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Seal the data' }));
+  await waitFor(() => expect([called('sealSignIn'), called('seal'), backend.disk.pending]).toEqual([[[]], [], 'seal']));
+});
+
+test('data that opens with the sign-in cannot be locked; its key is renewed without a passphrase; a passphrase replaces the sign-in', async () => {
+  const { backend, called } = await part((prepared) => {
+    sealed(prepared);
+    prepared.disk.sealing.signIn = true;
+  });
+  expect(await screen.findByText(/It opens with your sign-in/)).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Lock now' })).toBeNull();
+  await user.click(screen.getByRole('button', { name: 'New passphrase…' }));
+  await user.type(await screen.findByLabelText('New passphrase'), 'next');
+  await user.type(screen.getByLabelText('The same again'), 'next');
+  await user.click(screen.getByRole('button', { name: 'Replace the passphrase' }));
+  expect(await screen.findByRole('button', { name: 'Lock now' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Open with my sign-in…' }));
+  await user.click(screen.getByRole('button', { name: 'Open with my sign-in' }));
+  expect(await screen.findByRole('button', { name: 'Store the key in the keyring again…' })).toBeVisible();
+  expect([called('setSignIn'), backend.disk.pending]).toEqual([[[]], '']);
+  await user.click(screen.getByRole('button', { name: 'Renew the key…' }));
+  await keepCode();
+  await user.click(await screen.findByRole('button', { name: 'Renew the key' }));
+  await waitFor(() => expect([called('sealSignIn'), backend.disk.pending]).toEqual([[[]], 'seal']));
+});
+
+test('a keyring that does not store the key is reported in the dialog', async () => {
+  const { backend } = await part(sealed);
+  backend.failNext('sealing.setSignIn', { code: 'unavailable', message: 'The system keyring did not store the key' });
+  await user.click(await screen.findByRole('button', { name: 'Open with my sign-in…' }));
+  await user.click(screen.getByRole('button', { name: 'Open with my sign-in' }));
+  expect(await screen.findByText(/did not store the key/)).toBeVisible();
 });

@@ -2297,6 +2297,8 @@ export interface DeletionPreview {
   included: CopyView[];
   /** why it is not possible now (an answer is running); empty: it is */
   reason: string;
+  /** Everywhere: the vault has it, so other computers delete it too. */
+  everywhere: boolean;
 }
 
 /** DeletedPart is a table, and the number of its records. */
@@ -2763,6 +2765,8 @@ export interface WindowRequest {
 /** SealingView is what is sealed. */
 export interface SealingView {
   sealed: boolean;
+  /** SignIn: the keyring keeps the key, so that there is no passphrase. */
+  signIn: boolean;
   /**
    * Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
    * are never converted.
@@ -2888,7 +2892,8 @@ export interface SealingService {
   /** View returns what is sealed. */
   view(): Promise<SealingView>;
   /**
-   * Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+   * Unlock opens sealed data with its passphrase or recovery code, or, without one, with the keyring: the program
+   * restarts and opens it.
    *
    * Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
    */
@@ -2896,6 +2901,8 @@ export interface SealingService {
   /**
    * Lock restarts the program, which then asks for the passphrase. Answers that are arriving end, and what has arrived
    * of them is kept.
+   *
+   * Errors: CodeConflict (the data opens with the sign-in).
    */
   lock(): Promise<void>;
   /** Active is called while somebody uses the window, at least twice a minute. */
@@ -2910,6 +2917,13 @@ export interface SealingService {
    */
   seal(passphrase: string): Promise<void>;
   /**
+   * SealSignIn is Seal without a passphrase: the keyring keeps the key, and whoever signs in opens the data.
+   *
+   * Errors: CodeInvalid (no code), CodeUnavailable (the keyring does not store the key), CodeSealed (the data has a
+   * passphrase), CodeConflict (tasks are running).
+   */
+  sealSignIn(): Promise<void>;
+  /**
    * Unseal stores the data plain again: the program restarts and does it.
    *
    * Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
@@ -2917,6 +2931,12 @@ export interface SealingService {
   unseal(): Promise<void>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
+  /**
+   * SetSignIn has the keyring keep the key, so that the data opens with the sign-in and has no passphrase any more.
+   *
+   * Errors: CodeUnavailable (the keyring does not store it).
+   */
+  setSignIn(): Promise<void>;
   /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. */
   setCode(): Promise<void>;
 }

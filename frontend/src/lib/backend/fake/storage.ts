@@ -30,13 +30,15 @@ export class FakeDisk {
   receipts: ReceiptView[] = [];
   /** Sessions that contain the same messages as any other. */
   copies: CopyView[] = [];
+  /** A vault has the sessions. */
+  everywhere = false;
   /** Problems that a full check reports. */
   wrong: string[] = [];
   /** The operation that is pending for the next start. */
   pending = '';
   /** What opens sealed data, and what is not sealed. */
   passphrase = 'correct horse';
-  sealing: SealingView = { sealed: false, plain: [], outside: [] };
+  sealing: SealingView = { sealed: false, signIn: false, plain: [], outside: [] };
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -194,10 +196,18 @@ export function sealingService(disk: FakeDisk): SealingService {
       disk.passphrase = passphrase;
       disk.pending = 'seal';
     },
+    sealSignIn: async () => {
+      if (disk.sealing.sealed && !disk.sealing.signIn) throw refuse();
+      disk.pending = 'seal';
+    },
+    setSignIn: async () => {
+      disk.sealing.signIn = true;
+    },
     unseal: async () => {
       disk.pending = 'unseal';
     },
     setPassphrase: async (passphrase) => {
+      disk.sealing.signIn = false;
       disk.passphrase = passphrase;
     },
     setCode: async () => undefined,
@@ -210,7 +220,7 @@ function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, c
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
     const parts = [{ store: 'projects', label: 'Project', count: 1 }, { store: 'project_facts', label: 'Pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'Files of the project', count: files }];
-    return { kind, title: project.view.name, turnSeq: 0, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
+    return { kind, title: project.view.name, turnSeq: 0, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '', everywhere: false };
   }
   const turn = kind === 'turn' ? store.turn(id) : undefined;
   const session = turn ? store.sessionOf(turn) : store.session(id);
@@ -231,5 +241,6 @@ function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, c
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
     reason: running ? 'An answer in this session is being written; nothing was deleted.' : '',
+    everywhere: disk.everywhere && !turn,
   };
 }

@@ -44,6 +44,7 @@ export default {
   turnRemoved: 'Your message, the answer, and everything derived from them are removed from the data directory and overwritten.',
   sessionRemoved: 'All turns of all its branches, and everything derived from them, are removed from the data directory and overwritten.',
   noUndo: 'This cannot be undone.',
+  everywhere: 'It is in the vault: your other computers delete it too, when they next synchronize.',
   notNow: 'It cannot be deleted now',
   lookAgain: 'Check again',
   removed: 'Removed',

@@ -47,6 +47,7 @@ export default {
   turnRemoved: '您的消息、回答及由其派生的一切都会从数据目录中移除并覆写。',
   sessionRemoved: '其所有分支的所有轮次及由其派生的一切都会从数据目录中移除并覆写。',
   noUndo: '此操作无法撤销。',
+  everywhere: '它在保险库中：其他计算机在下次同步时也会删除它。',
   notNow: '现在无法删除',
   lookAgain: '重新检查',
   removed: '移除',

@@ -1,0 +1,97 @@
+package core
+
+import (
+	"encoding/json"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// What a vault has of each session is recorded as a setting with the session's id in its key, so that it is deleted with
+// the session; then a setting of another name says that it was deleted.
+const (
+	VaultKey   = "vault"             // the state of the vault, if there is one
+	InVaultKey = "in vault "         // and a session's id: InVault
+	GoneKey    = "deleted in vault " // and a session's id: bundle.Gone
+)
+
+// InVault is what a vault has of a session.
+type InVault struct {
+	Seq   int64            `json:"seq"`             // all that was stored here up to this event_seq
+	Lanes map[string]int64 `json:"lanes"`           // of each lane, all up to this number
+	Files []string         `json:"files,omitempty"` // the files with it
+}
+
+// PutSetting stores a setting.
+func PutSetting(t *Tx, key string, value []byte) error {
+	return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, key, string(value), t.Stamp())
+}
+
+func settingOf(db *gorm.DB, key string, into any) (found bool, err error) {
+	values, err := sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
+	return len(values) > 0 && json.Unmarshal([]byte(values[0]), into) == nil, err
+}
+
+// InVaultOf returns what the vault has of a session; known is false if it has nothing.
+func InVaultOf(db *gorm.DB, session chat.SessionID) (has InVault, known bool, err error) {
+	known, err = settingOf(db, InVaultKey+string(session), &has)
+	if !known {
+		has = InVault{} // or damaged: all is sent again, and the others have it
+	}
+	if has.Lanes == nil {
+		has.Lanes = map[string]int64{}
+	}
+	return has, known, err
+}
+
+// PutInVault stores what the vault has of a session.
+func PutInVault(t *Tx, session chat.SessionID, has InVault) error {
+	value, err := chat.MarshalJSON(has)
+	if err != nil {
+		return err
+	}
+	return PutSetting(t, InVaultKey+string(session), value)
+}
+
+// GoneOf returns what is known of the deletion of a session that the vault had.
+func GoneOf(db *gorm.DB, session chat.SessionID) (gone bundle.Gone, known bool, err error) {
+	known, err = settingOf(db, GoneKey+string(session), &gone)
+	gone.Session = session
+	return gone, known, err
+}
+
+// PutGone stores it.
+func PutGone(t *Tx, gone bundle.Gone) error {
+	for _, list := range []*[]string{&gone.Files, &gone.Contents, &gone.Answered} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	value, err := chat.MarshalJSON(gone)
+	if err != nil {
+		return err
+	}
+	return PutSetting(t, GoneKey+string(gone.Session), value)
+}
+
+// number is an event's number in its lane.
+const number = `iif(lane_seq = 0, event_seq, lane_seq)`
+
+// LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after
+// one; 0: with all.
+func LanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int64, error) {
+	rows, err := sqlite.All[struct {
+		Lane   string
+		Number int64
+	}](db, `SELECT lane, max(`+number+`) AS number FROM events WHERE session_id = ? AND (event_seq <= ? OR 0 = ?) GROUP BY lane`,
+		session, upTo, upTo)
+	out := map[string]int64{}
+	for _, r := range rows {
+		out[r.Lane] = r.Number
+	}
+	return out, err
+}
