@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
@@ -100,4 +101,29 @@ func FuzzParseID(f *testing.F) {
 			t.Errorf("parseID(%q) = %q", s, id)
 		}
 	})
+}
+
+// What continues on another device is one line with what it continues, unless that branch is archived: it is drawn on a
+// line of its own, if at all, as in the window.
+func TestAnArchivedContinuationIsNotJoined(t *testing.T) {
+	branch := func(id chat.BranchID, label string) chat.BranchSummary {
+		return chat.BranchSummary{Branch: chat.Branch{ID: id, Label: label}}
+	}
+	lines := func(archived bool) int {
+		here, there := branch("a", "here"), branch("b", "there")
+		there.Continues = here.ID
+		if archived {
+			there.ArchivedAt = new(time.Unix(1, 0))
+		}
+		runs := []treeRun{
+			{TreeRun: chat.TreeRun{Parent: -1, Branch: here.ID, From: 1, To: 2, Ends: true}, branch: here},
+			{TreeRun: chat.TreeRun{Parent: 0, Branch: there.ID, From: 3, To: 4, Ends: true}, branch: there, active: true},
+		}
+		var text strings.Builder
+		printTree(&output{w: &text}, runs, map[chat.BranchID]bool{here.ID: true}, true)
+		return strings.Count(text.String(), "\n")
+	}
+	if lines(false) != 1 || lines(true) != 2 {
+		t.Errorf("the tree has %d lines, and %d with an archived continuation", lines(false), lines(true))
+	}
 }

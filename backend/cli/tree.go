@@ -114,7 +114,7 @@ func printTree(o *output, runs []treeRun, continued map[chat.BranchID]bool, arch
 			line := []treeRun{runs[i]}
 			for runs[i].Ends && !runs[i].active {
 				more := shown(i)
-				if len(more) != 1 || runs[more[0]].branch.Continues == "" {
+				if len(more) != 1 || runs[more[0]].branch.Continues == "" || runs[more[0]].branch.ArchivedAt != nil {
 					break
 				}
 				i = more[0]

@@ -49,3 +49,28 @@ func BenchmarkSearchProcess(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSignIn runs a command alternately on plain data and on a sealed copy of it whose key is in the keyring, and
+// reports the medians.
+func BenchmarkSignIn(b *testing.B) {
+	ring := harness.NewKeyring(b)
+	plain := harness.NewHome(b, harness.Shipped(b), "").With("DBUS_SESSION_BUS_ADDRESS=" + ring.Address)
+	plain.OK("send", "--new", "--model", "recall", "Where is the xylocanary?")
+	sealed := harness.NewHome(b, plain.Bin, "").With("DBUS_SESSION_BUS_ADDRESS=" + ring.Address)
+	if err := plain.CopyTo(sealed.Dir); err != nil {
+		b.Fatal(err)
+	}
+	sealed.OK("encrypt", "--sign-in", "--yes")
+	var took [2][]time.Duration
+	for b.Loop() {
+		for i, h := range []*harness.Home{plain, sealed} {
+			begun := time.Now()
+			h.OK("sessions")
+			took[i] = append(took[i], time.Since(begun))
+		}
+	}
+	for i, name := range []string{"plain-ms", "sealed-ms"} {
+		slices.Sort(took[i])
+		b.ReportMetric(float64(took[i][len(took[i])/2].Microseconds())/1000, name)
+	}
+}
