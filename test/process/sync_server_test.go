@@ -26,7 +26,7 @@ func TestTwoMachinesThroughServers(t *testing.T) {
 			}
 			printed := ""
 			run := func(h *harness.Home, password string, args ...string) harness.Result {
-				r := h.With("VAULT_PASSWORD="+password).Run(args...)
+				r := h.With("VAULT_PASSWORD=" + password).Run(args...)
 				printed += r.Stdout + r.Stderr
 				return r
 			}
