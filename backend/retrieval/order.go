@@ -16,7 +16,6 @@ func (c *collector) ordered() []*item {
 	for _, x := range c.items {
 		x.score = x.match
 		switch {
-		case x.far:
 		case x.questionOnly:
 			x.score *= questionOnlyFactor
 			if x.answer = answers[x.Turn]; x.answer == nil {
@@ -36,7 +35,19 @@ func (c *collector) ordered() []*item {
 	if c.intent.overview {
 		c.spreadOverDays()
 	}
+	c.dropNoise()
 	return c.items
+}
+
+// dropNoise drops what neither order takes for relevant: the rest of a budget stays empty.
+func (c *collector) dropNoise() {
+	score, relevance := 0.0, 0.0
+	for _, x := range c.items {
+		score, relevance = max(score, x.score), max(relevance, x.relevance)
+	}
+	c.items = slices.DeleteFunc(c.items, func(x *item) bool {
+		return x.score < noise*score && x.relevance < noise*relevance
+	})
 }
 
 // normalize scales the best match to 1 and drops items without a match.

@@ -76,7 +76,7 @@ func newPacker(q Query, s Settings) *packer {
 	return k
 }
 
-// bestOfChunks returns the best unit of each of the best n chunks. An item that only fills the budget is not a hit.
+// bestOfChunks returns the best unit of each of the best n chunks.
 func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
 	var out []*item
@@ -84,7 +84,7 @@ func bestOfChunks(ranked []*item, n int) []*item {
 		if len(out) == n {
 			break
 		}
-		if !seen[u.Chunk] && !u.far {
+		if !seen[u.Chunk] {
 			seen[u.Chunk] = true
 			out = append(out, u)
 		}

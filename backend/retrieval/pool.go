@@ -25,7 +25,6 @@ type unit struct {
 	vector        float64 // score of the cosine, 0 to 1
 	base          float64
 	borrowedScore float64
-	far           bool // neither it nor its neighbours match: included because it is in the wider context of a match
 	index         int
 	score         float64
 }
@@ -40,29 +39,20 @@ type pool struct {
 	query  map[string]bool // words of the query, in lower case
 }
 
-const (
-	// nearTurns is the distance in turns up to which neighbours of a good candidate are read.
-	nearTurns = 2
-	// farTurns is the maximum distance if there are few candidates.
-	farTurns = 60
-)
+// nearTurns is the distance in turns up to which neighbours of a good candidate are read.
+const nearTurns = 2
 
-// contextDistance is the distance in turns up to which neighbours of good candidates are read. If a question shares
-// words with few passages, most of its budget remains, and is best used for their context.
-func contextDistance(refs []chat.UnitRef, q Query, s Settings) int64 {
-	candidates, tokens, steps := len(refs), 0, 0.0
+// contextDistance is that distance between candidates like these: more turns if their lines are short, because several
+// form one statement.
+func contextDistance(refs []chat.UnitRef) int64 {
+	steps := 0.0
 	for _, r := range refs {
-		tokens += r.Tokens + minArtifact
 		steps += distance(r)
 	}
-	if candidates == 0 {
+	if steps == 0 {
 		return nearTurns
 	}
-	near := int(nearTurns * float64(candidates) / steps) // more if the lines are short: several form one statement
-	if tokens >= q.MaxTokens {
-		return int64(near)
-	}
-	return int64(min(max(s.candidates/candidates, near), farTurns))
+	return int64(nearTurns * float64(len(refs)) / steps)
 }
 
 // pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often
@@ -86,7 +76,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	for _, r := range refs {
 		known[r.N] = true
 	}
-	if spans := around(refs, best, s.near, contextDistance(refs, q, s)); len(spans) > 0 {
+	if spans := around(refs, best, s.near, contextDistance(refs)); len(spans) > 0 {
 		near, err := e.neighbours(ctx, q.Within, spans, pk, refs)
 		if err != nil {
 			return nil, err

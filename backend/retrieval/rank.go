@@ -22,7 +22,6 @@ func (p *pool) measured() {
 		p.units[i].borrowedScore = p.borrowedScore(i)
 		p.units[i].index = i
 	}
-	p.addFarContext()
 }
 
 // fused is the score of a text by both halves: how much of the query its words cover, and how near it is in meaning.
@@ -33,40 +32,6 @@ func (p *pool) fused(words float64, u *unit) float64 {
 // either combines the scores of two halves, where the meaning speaks for what the words do not cover: a text with all
 // words of the query needs no vector.
 func (p *pool) either(words, meaning float64) float64 { return words + (1-words)*p.share*meaning }
-
-// addFarContext gives units that are farther from a match than its neighbours a small share of its score: less than any
-// other score, and decreasing with the number of turns between them.
-func (p *pool) addFarContext() {
-	if p.s.nearbyBest <= 0 {
-		return
-	}
-	best := 0.0
-	for i := range p.units {
-		best = max(best, p.units[i].base)
-	}
-	matches := make([]int, 0, len(p.units))
-	for i := range p.units {
-		if p.units[i].base > farMinMatch*best {
-			matches = append(matches, i)
-		}
-	}
-	for i := range p.units {
-		u := &p.units[i]
-		if u.base+u.borrowedScore > 0 {
-			continue
-		}
-		at, _ := slices.BinarySearch(matches, i)
-		for _, k := range [2]int{at - 1, at} { // the previous and the next match
-			if k < 0 || k >= len(matches) {
-				continue
-			}
-			m := &p.units[matches[k]]
-			if away := max(m.Seq-u.Seq, u.Seq-m.Seq); m.thread == u.thread && away <= farTurns {
-				u.far, u.borrowedScore = true, max(u.borrowedScore, farFromMatch*m.base/float64(1+away))
-			}
-		}
-	}
-}
 
 // byMatch returns the units with a score, best first.
 func (p *pool) byMatch() []*unit {

@@ -54,8 +54,7 @@ const (
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of the surroundings of a match
 	maxNearby    = 1.5    // maximum of that factor
 
-	farMinMatch  = 0.3   // share of the best match from which a match lends to units farther away
-	farFromMatch = 0.001 // share of a match that remains some turns away
+	noise = 0.15 // share of the best score, and of the best hit's, below which nothing is packed
 
 	formShare    = 0.5 // of the weight of a word that asks for an overview
 	opening      = 0.3 // bonus for the beginning of a day, in an overview
