@@ -121,7 +121,7 @@ func (s *Sync) Now() error {
 
 // Check reads back everything in the vault. It changes nothing.
 func (s *Sync) Check() (TaskView, error) {
-	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Verify, Title: chat.Say("Check the vault")}, s.checking))
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.CheckVault, Title: chat.Say("Check the vault")}, s.checking))
 }
 
 func (s *Sync) checking(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {

@@ -136,9 +136,12 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 			return nil, err
 		}
 		in := importInput{Path: full, Format: format}
-		if found := filetype.Detect(full); found.Sealed {
-			in.passphrase = strings.TrimSpace(passphrase) // as it was given
-			isFolder := found.Kind == filetype.Folder
+		found := filetype.Detect(full)
+		in.passphrase = strings.TrimSpace(passphrase) // as it was given
+		isFolder := found.Kind == filetype.Folder
+		if !found.Sealed || isFolder && in.passphrase == "" { // its sealed files are reported one by one
+			in.passphrase = ""
+		} else {
 			if isFolder {
 				full = filetype.FirstSealed(full)
 			}

@@ -106,7 +106,7 @@ func taskView(t tasks.Task) TaskView {
 			v.Import = &r
 		}
 	}
-	if t.Kind == tasks.Verify && len(t.Result.Report) > 0 {
+	if (t.Kind == tasks.Verify || t.Kind == tasks.CheckVault) && len(t.Result.Report) > 0 {
 		var r CheckReport
 		if json.Unmarshal(t.Result.Report, &r) == nil {
 			v.Check = &r

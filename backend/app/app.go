@@ -460,7 +460,8 @@ func (a *app) chunkPolicy() jobs.ChunkPolicy {
 // chunkModel returns the model that summarizes the long chunks of a turn. Unlike the librarian of a new turn it is never
 // one of another provider, unless librarian.model names it.
 func (a *app) chunkModel(ctx context.Context, t chat.Turn) librarian.Model {
-	if _, ok := a.Models.Configured(t.Model); !ok && a.Config.Config().Librarian.Model == config.AutoModel {
+	m, ok := a.Models.Configured(t.Model)
+	if (!ok || m.Provider != t.Provider) && a.Config.Config().Librarian.Model == config.AutoModel {
 		return nil
 	}
 	return a.librarian(ctx, t)

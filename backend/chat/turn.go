@@ -328,6 +328,9 @@ type Turn struct {
 	UpdatedAt   time.Time   `json:"updated_at"`
 }
 
+// ProviderModel is a provider and the configured name of a model.
+type ProviderModel struct{ Provider, Model string }
+
 // Pending reports whether the answer is final but not yet in the branch's state.
 func (t Turn) Pending() bool { return t.Phase.Finalized() && t.StateAfter == "" }
 

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -13,8 +14,8 @@ import (
 type Chunks struct {
 	Store  ChunkStore
 	Policy func() ChunkPolicy
-	// Model returns the model that summarizes the chunks of a turn, of which only the Model may be set; nil (not a nil
-	// pointer): none may read them.
+	// Model returns the model that summarizes the chunks of a turn, of which only the Provider and the Model may be set;
+	// nil (not a nil pointer): none may read them.
 	Model func(context.Context, chat.Turn) librarian.Model
 }
 
@@ -26,8 +27,8 @@ type ChunkPolicy struct {
 
 // ChunkStore is the part of the database that summaries of chunks need.
 type ChunkStore interface {
-	UnsummarizedModels(ctx context.Context, minTokens int) ([]string, error)
-	QueueChunkSummaries(ctx context.Context, models []string, minTokens, limit int) (int, error)
+	UnsummarizedModels(ctx context.Context, minTokens int) ([]chat.ProviderModel, error)
+	QueueChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens, limit int) (int, error)
 	ChunksToSummarize(ctx context.Context, turn chat.TurnID, minTokens, limit int) ([]chat.ChunkText, error)
 	SpendOnChunks(ctx context.Context, tokens, limit int) (bool, error)
 	ChunkSummaries(ctx context.Context, minTokens int) (chat.ChunkSummaries, error)
@@ -106,9 +107,9 @@ func (r *Runner) queueChunks(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var allowed []string
+	var allowed []chat.ProviderModel
 	for _, m := range models {
-		if r.chunkModel(ctx, chat.Turn{Model: m}) != nil {
+		if r.chunkModel(ctx, chat.Turn{Provider: m.Provider, Model: m.Model}) != nil {
 			allowed = append(allowed, m)
 		}
 	}
@@ -170,6 +171,10 @@ func (r *Runner) summarizeChunk(ctx context.Context, job chat.Job, c chat.ChunkT
 			Text: c.Text, Role: c.Role, Pins: pins, Model: model, Count: r.count,
 			Spend: func(tokens int) (bool, error) {
 				return r.d.Chunks.Store.SpendOnChunks(context.WithoutCancel(ctx), tokens, r.chunkPolicy().DailyTokens)
+			},
+			Settle: func(tokens int) error {
+				_, err := r.d.Chunks.Store.SpendOnChunks(context.WithoutCancel(ctx), tokens, math.MaxInt)
+				return err
 			},
 		})
 		if err != nil {

@@ -232,6 +232,22 @@ func TestChunkSummariesAfterFailuresAndCrashes(t *testing.T) {
 	}
 }
 
+// TestCopiesAreNotDescribed: a copy of a session may be one of an imported session, so only what was sent from it is given
+// to a model.
+func TestCopiesAreNotDescribed(t *testing.T) {
+	b := newFixture(t)
+	b.addTurn("What happened?", passage(harbour))
+	_, err := b.store.Duplicate(t.Context(), b.branch.ID, "")
+	b.must(err)
+	m := &describing{answer: harbour}
+	for range 3 {
+		b.catchUp(b.chunkDeps(m, on))
+	}
+	if len(b.long()) != 2 || len(m.calls) != 1 || b.progress().Waiting != 0 {
+		t.Errorf("%d calls about %d long chunks, %+v", len(m.calls), len(b.long()), b.progress())
+	}
+}
+
 // unwritten does not store the first summary.
 type unwritten struct {
 	jobs.ChunkStore

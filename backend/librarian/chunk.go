@@ -25,9 +25,10 @@ type Chunk struct {
 	Pins  []chat.Pin // sent separately: never given to a model
 	Model Model
 	Count func(string) int // nil: four bytes per token
-	// Spend is asked before the call for as many tokens as it may use, and told afterwards what it used less, as a negative
-	// number. false: there is no room for the call.
+	// Spend is asked before the call for as many tokens as it may use. false: there is no room for the call.
 	Spend func(tokens int) (bool, error)
+	// Settle is told afterwards how many more it used; fewer than 0: less.
+	Settle func(tokens int) error
 }
 
 // ErrSpent is the error if Spend refused a call.
@@ -63,7 +64,7 @@ func (l Librarian) SummarizeChunk(ctx context.Context, c Chunk) (ChunkSummary, e
 	case err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		used = 0
 	}
-	if _, err := c.Spend(used - reserved); err != nil {
+	if err := c.Settle(used - reserved); err != nil {
 		return ChunkSummary{}, err
 	}
 	var out ChunkSummary

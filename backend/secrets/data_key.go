@@ -3,6 +3,7 @@ package secrets
 import (
 	"encoding/base64"
 	"errors"
+	"sync/atomic"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/seal"
@@ -11,23 +12,32 @@ import (
 // dataKeyName is the name under which the keyring has a key of sealed data.
 func dataKeyName(id string) string { return "data-key-" + id }
 
-// KeepDataKey stores a key of sealed data in the keyring, and reads it back.
+// KeepDataKey stores a key of sealed data in the keyring, and reads it back. A key that the keyring stores too late, after
+// somebody unlocked it, is removed again.
 //
 // Errors: CodeUnavailable (there is no keyring, or it does not respond, or it is locked).
 func (s *Store) KeepDataKey(k seal.Key) error {
 	name, text := dataKeyName(k.ID()), base64.StdEncoding.EncodeToString(k[:])
 	s.redactor.Add(text)
+	var settled atomic.Bool // by the keyring, or by the end of the time
 	err := s.call(func() error {
-		if err := s.opts.Keyring.Set(Service, name, text); err != nil {
-			return err
+		ring := s.opts.Keyring
+		if stored, err := ring.Get(Service, name); err == nil && stored == text {
+			return nil
 		}
-		stored, err := s.opts.Keyring.Get(Service, name)
-		if err == nil && stored != text {
-			err = errors.New("the system keyring has stored something else")
+		err := ring.Set(Service, name, text)
+		if err == nil {
+			var stored string
+			if stored, err = ring.Get(Service, name); err == nil && stored != text {
+				err = errors.New("the system keyring has stored something else")
+			}
+		}
+		if err != nil || !settled.CompareAndSwap(false, true) {
+			_ = ring.Delete(Service, name)
 		}
 		return err
 	})
-	if err == nil {
+	if err == nil || errors.Is(err, errNoResponse) && !settled.CompareAndSwap(false, true) {
 		return nil
 	}
 	return chat.WrapError(chat.CodeUnavailable, "keys.keep", s.redactor.Error(err),

@@ -305,4 +305,18 @@ func TestKeysOfSealedData(t *testing.T) {
 	if err := s.ForgetDataKey(key.ID()); err != nil || found() {
 		t.Errorf("forgotten: %v", err)
 	}
+
+	late := seal.NewKey() // somebody unlocks the keyring after it was reported that nothing was changed
+	gate = make(chan struct{})
+	k.set(func() { k.gate = gate })
+	s.opts.Timeout = 20 * time.Millisecond
+	if err := s.KeepDataKey(late); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("kept by a keyring that hangs: %v", err)
+	}
+	k.set(func() { k.gate = nil })
+	close(gate)
+	s.opts.Timeout = time.Minute
+	if _, ok := s.DataKey(late.ID()); ok {
+		t.Error("the key was stored after all")
+	}
 }

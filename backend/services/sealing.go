@@ -45,7 +45,7 @@ func (s Setup) SetPassphrase(data interface {
 }
 
 // Reseal gives the data the key that seal.Use has made current, or stores it plain (store.Archive.Reseal). Then the
-// keyring has no key that opens nothing any more.
+// keyring has no key that opens nothing any more: the one of before is kept while backups are left that need it.
 func (s Setup) Reseal(ctx context.Context) (store.Sealing, error) {
 	archive := s.Archive()
 	was, from, err := archive.Lock()
@@ -56,7 +56,7 @@ func (s Setup) Reseal(ctx context.Context) (store.Sealing, error) {
 	result, err := archive.Reseal(ctx, from, was.Key != "")
 	now, _, _ := archive.Lock()
 	for _, l := range []seal.Lock{was, next} {
-		if l.Key == "" || !l.SignIn() || l.Key == now.Key {
+		if l.Key == "" || !l.SignIn() || l.Key == now.Key || l.Key == was.Key && len(result.Left) > 0 {
 			continue
 		}
 		if err := s.Keys.ForgetDataKey(l.Key); err != nil {

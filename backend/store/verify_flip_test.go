@@ -30,8 +30,11 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
-	for range testtier.Size(8, 2000) {
+	for i := range testtier.Size(8, 2000) {
 		at, bit := random.IntN(len(original)), byte(1)<<random.IntN(8)
+		for i%2 == 0 && original[at] == 0 { // most of the file is not used yet
+			at = random.IntN(len(original))
+		}
 		switch missed := f.flip(original, want, at, bit); {
 		case missed == nil:
 			found++
@@ -101,7 +104,8 @@ func (f *fixture) decodedIn(dir string) string {
 
 // rowsOf returns every value of a table, and the error if it cannot be read.
 func (f *fixture) rowsOf(db *gorm.DB, table string) string {
-	columns, err := sqlite.All[string](db, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0`, table)
+	// The indexed form of chunks of an older version is not compared: what words find is.
+	columns, err := sqlite.All[string](db, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0 AND NOT (?1 = 'units' AND name = 'pairs')`, table)
 	if err != nil || len(columns) == 0 {
 		return fmt.Sprint(err)
 	}

@@ -35,7 +35,7 @@ var coverage = map[string]string{
 	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger, "tool_recalled": byLedger,
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "queued_messages": byCopy, "calibrations": byCopy,
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
-	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
+	"receipts": byCopy, "pin_suggestions": byCopy, "chunk_summaries": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
 	"projects": byCopy, "project_facts": byCopy, "project_files": byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"assistants": byCopy, "saved_prompts": byCopy,
@@ -123,6 +123,11 @@ func (f *fixture) everyTable(d seeded) {
 	_, tooled := f.session("tooled")
 	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
 	f.proposeCalls(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
+	chunks, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks`)
+	f.ok(err)
+	for _, id := range chunks {
+		f.ok(f.PutChunkSummary(f.ctx, chat.ChunkSummary{Chunk: id, Text: "What it says, in a few words.", GeneratedBy: "m"}))
+	}
 	sessions, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {

@@ -19,6 +19,8 @@ const (
 	Move    Kind = "move"
 	Seal    Kind = "seal" // or unseal
 	Verify  Kind = "verify"
+	// CheckVault reads back what is in the vault.
+	CheckVault Kind = "check_vault"
 )
 
 // canRunWith reports whether a task of a kind can start while another one runs. Restore and Move replace the data, so

@@ -269,7 +269,7 @@ func (m *moving) unindex(e ledger.Event) error {
 		for _, c := range p.Chunks {
 			for _, query := range []string{
 				`DELETE FROM unit_embeddings WHERE unit_n IN (SELECT n FROM units WHERE chunk_id = ?)`,
-				`DELETE FROM units WHERE chunk_id = ?`, `DELETE FROM chunks WHERE id = ?`,
+				`DELETE FROM units WHERE chunk_id = ?`, `DELETE FROM chunk_summaries WHERE chunk_id = ?`, `DELETE FROM chunks WHERE id = ?`,
 			} {
 				if err := m.tx.Run(query, c.ID); err != nil {
 					return err

@@ -11,4 +11,5 @@ CREATE TABLE chunk_summaries (
   validation_json TEXT,
   created_at      TEXT NOT NULL
 ) STRICT;
-CREATE INDEX idx_chunk_summaries_session ON chunk_summaries (session_id);
+CREATE INDEX idx_chunk_summaries_copy ON chunk_summaries
+  (session_id, chunk_id, id, summary, generated_by, validation_json, created_at);

@@ -11,25 +11,28 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // notSummarized selects the long chunks c of turns t that the librarian was not asked about, and that this device finishes.
-// What was imported, and the files of projects, were never meant for a provider. Its parameters are the minimum number of
-// tokens and those of core.MayFinish.
+// Only what this program sent to a provider before may be read by one: not what was imported, nor copies of it, nor the
+// files of projects. Its parameters are the minimum number of tokens and those of core.MayFinish.
 const notSummarized = `FROM chunks c JOIN turns t ON t.id = c.source_turn
 	WHERE c.token_est >= ? AND t.phase = 'Done' AND NOT EXISTS (SELECT 1 FROM chunk_summaries x WHERE x.chunk_id = c.id)
 	  AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id)
 	  AND t.primary_provider <> '` + chat.ProviderFiles + `'
-	  AND NOT EXISTS (SELECT 1 FROM import_keys k WHERE k.session_id = t.session_id AND k.entity_id = t.id)
+	  AND EXISTS (SELECT 1 FROM steps s WHERE s.turn_id = t.id AND s.stream_path <> '')
+	  AND NOT EXISTS (SELECT 1 FROM import_keys k WHERE k.session_id = t.session_id AND
+	    (k.entity_id = t.id OR k.source = '` + events.SourceBundle + `' AND k.entity_id = t.session_id))
 	  AND ` + core.MayFinish
 
-// UnsummarizedModels returns the models of the turns with chunks of at least minTokens that the librarian was not asked
-// about.
-func (s *Search) UnsummarizedModels(ctx context.Context, minTokens int) ([]string, error) {
-	return core.All[string](ctx, s, "chunk.unsummarized", `SELECT DISTINCT t.primary_model `+notSummarized,
+// UnsummarizedModels returns the providers and models of the turns with chunks of at least minTokens that the librarian was
+// not asked about.
+func (s *Search) UnsummarizedModels(ctx context.Context, minTokens int) ([]chat.ProviderModel, error) {
+	return core.All[chat.ProviderModel](ctx, s, "chunk.unsummarized", `SELECT DISTINCT t.primary_provider AS provider, t.primary_model AS model `+notSummarized,
 		append([]any{minTokens}, s.Device().Finishing()...)...)
 }
 
@@ -39,7 +42,7 @@ const failedPause = 24 * time.Hour
 // QueueChunkSummaries queues summarize_chunks for turns of some models, at most limit, and returns how many: first those
 // whose chunks were most often packed as summaries, then the newest. None is queued before the last ones are done, nor
 // within a day after one failed.
-func (s *Search) QueueChunkSummaries(ctx context.Context, models []string, minTokens, limit int) (int, error) {
+func (s *Search) QueueChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens, limit int) (int, error) {
 	var turns []schema.TurnRow
 	err := s.Write(ctx, "chunk.queue", func(t *core.Tx) error {
 		open, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE job_type = ?
@@ -49,10 +52,10 @@ func (s *Search) QueueChunkSummaries(ctx context.Context, models []string, minTo
 			return err
 		}
 		args := append([]any{minTokens}, t.Device.Finishing()...)
-		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id `+notSummarized+` AND t.primary_model IN ?
+		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id `+notSummarized+` AND t.primary_provider || ' ' || t.primary_model IN ?
 			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_key = ? || ':' || t.id AND j.state = 'dead')
 			GROUP BY t.id ORDER BY sum((SELECT count(*) FROM retrieved r WHERE r.chunk_n = c.n AND r.packed_as = 2)) DESC, t.id DESC LIMIT ?`,
-			append(args, models, chat.JobSummarizeChunks, limit)...)
+			append(args, lists.Map(models, func(m chat.ProviderModel) string { return m.Provider + " " + m.Model }), chat.JobSummarizeChunks, limit)...)
 		for _, turn := range turns {
 			if err == nil {
 				err = queue.Enqueue(t, chat.JobSummarizeChunks, turn)

@@ -3921,7 +3921,9 @@ export type TasksKind =
   | 'move'
   /** or unseal */
   | 'seal'
-  | 'verify';
+  | 'verify'
+  /** CheckVault reads back what is in the vault. */
+  | 'check_vault';
 
 /** State is the state of a task. */
 export type TasksState =

@@ -44,6 +44,11 @@ export class ImportState {
     return this.ready.some((file) => file.sealed);
   }
 
+  /** Without a passphrase, the sealed files of a folder are reported and the others imported. */
+  get needsPassphrase(): boolean {
+    return this.ready.some((file) => file.sealed && file.kind !== 'folder');
+  }
+
   /** Imports that were started here, and those that were interrupted when the program ended. */
   get tasks(): readonly TaskView[] {
     return this.#work.tasks.filter((task) => task.kind === 'import' && (this.#started.includes(task.id) || task.state === 'running' || task.state === 'interrupted'));

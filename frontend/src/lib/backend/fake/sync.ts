@@ -44,7 +44,7 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
       return created;
     },
     now: async () => exchanged(),
-    check: async () => tasks.start({ kind: 'verify', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: 0, findings: [] } }) }),
+    check: async () => tasks.start({ kind: 'check_vault', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: 0, findings: [] } }) }),
     disconnect: async () => change(disconnected()),
   };
 }

@@ -35,6 +35,8 @@ export default {
   never: 'Noch nicht ausgetauscht.',
   last: 'Letzter Austausch: {time}',
   now: 'Jetzt austauschen',
+  intact: 'Alles im Tresor ist lesbar und vollständig.',
+  restIntact: 'Alles andere im Tresor ist lesbar, und nichts wurde geändert. Was fehlt, kommt vielleicht noch an.',
   check: 'Tresor prüfen',
   checkMore: 'Liest alles im Tresor zurück und ändert nichts.',
   disconnectMore: 'Trennen…',

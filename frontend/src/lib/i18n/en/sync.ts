@@ -37,6 +37,8 @@ export default {
   never: 'Not exchanged yet.',
   last: 'Last exchange: {time}',
   now: 'Sync now',
+  intact: 'Everything in the vault can be read, and is complete.',
+  restIntact: 'Everything else in the vault can be read, and nothing was changed. What is missing may still arrive.',
   check: 'Check the vault',
   checkMore: 'Reads back everything in the vault, and changes nothing.',
   disconnectMore: 'Disconnect…',

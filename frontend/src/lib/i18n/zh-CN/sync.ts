@@ -35,6 +35,8 @@ export default {
   never: '尚未交换。',
   last: '上次交换：{time}',
   now: '立即同步',
+  intact: '保险库中的所有内容均可读取且完整。',
+  restIntact: '保险库中的其余内容均可读取，未作任何更改。缺少的内容可能稍后到达。',
   check: '检查保险库',
   checkMore: '读回保险库中的全部内容，不做任何更改。',
   disconnectMore: '断开…',
