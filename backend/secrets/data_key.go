@@ -25,12 +25,12 @@ func (s *Store) KeepDataKey(k seal.Key) error {
 		if stored, err := ring.Get(Service, name); err == nil && stored == text {
 			return nil
 		}
-		err := ring.Set(Service, name, text)
-		if err == nil {
-			var stored string
-			if stored, err = ring.Get(Service, name); err == nil && stored != text {
-				err = errors.New("the system keyring has stored something else")
-			}
+		if err := ring.Set(Service, name, text); err != nil {
+			return err
+		}
+		stored, err := ring.Get(Service, name)
+		if err == nil && stored != text {
+			err = errors.New("the system keyring has stored something else")
 		}
 		if err != nil || !settled.CompareAndSwap(false, true) {
 			_ = ring.Delete(Service, name)
