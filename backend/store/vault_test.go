@@ -806,7 +806,7 @@ func TestADeletedSessionThatWentOn(t *testing.T) {
 	}
 }
 
-// TestWhatCameAfterADeletionIsKept: a session that was deleted elsewhere before this data was connected to the vault, or
+// TestWhatCameAfterADeletionIsKept: a session that was deleted elsewhere before this data was connected to the vault or
 // before it was imported here, becomes a session of its own.
 func TestWhatCameAfterADeletionIsKept(t *testing.T) {
 	for _, how := range []string{"connected", "imported"} {
@@ -891,7 +891,7 @@ func (m *meanwhile) PutNew(ctx context.Context, name string, b []byte) error {
 	return m.Place.PutNew(ctx, name, b)
 }
 
-// TestDeletedWhileItIsSent: a session that is deleted while its file is written is deleted in the vault too, but one that
+// TestDeletedWhileItIsSent: a session that is deleted while its file is written is deleted in the vault too; one that
 // was deleted before the vault knew it stays on the others.
 func TestDeletedWhileItIsSent(t *testing.T) {
 	all, _ := members(t, 2, true)

@@ -116,7 +116,7 @@ func (x *exchange) last(device string) (n int64) {
 func (x *exchange) receiveAll() error {
 	deleted := 0
 	for {
-		before := x.report.ReceivedEvents + x.learned
+		before := x.report.ReceivedEvents + len(x.report.Deleted) + x.learned
 		x.report.Problems, x.report.DeletedHere = nil, 0
 		for _, device := range x.others() {
 			if err := x.receive(device); err != nil {
@@ -124,7 +124,7 @@ func (x *exchange) receiveAll() error {
 			}
 		}
 		deleted = max(deleted, x.report.DeletedHere)
-		if x.report.ReceivedEvents+x.learned == before {
+		if x.report.ReceivedEvents+len(x.report.Deleted)+x.learned == before {
 			x.report.DeletedHere = deleted
 			return nil
 		}
@@ -447,11 +447,12 @@ func (x *exchange) announce(segments []bundle.Segment) ([]bundle.Segment, error)
 		return segments, nil
 	}
 	err := x.put(x.ctx, x.state, begun)
-	return slices.DeleteFunc(segments, func(s bundle.Segment) bool {
+	segments = slices.DeleteFunc(segments, func(s bundle.Segment) bool {
 		deleted, err2 := x.Store.DeletedHere(x.ctx, s.Session)
 		err = errors.Join(err, err2)
 		return deleted && !s.Deleted
-	}), err
+	})
+	return segments, err
 }
 
 // unreadable reports sessions that cannot be read.
