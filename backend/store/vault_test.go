@@ -929,6 +929,42 @@ func TestDeletedWhileItIsSent(t *testing.T) {
 	}
 }
 
+// TestWhatADeletionDidNotKnow: the vault keeps what the deleting device did not know until its writer has kept it, and a
+// content that is gone with the session does not block that writer's log.
+func TestWhatADeletionDidNotKnow(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, c := all[0], all[1]
+	long := strings.Repeat("with many words ", 10_000)
+	s, branch := a.session("deleted")
+	a.full(branch.ID, "a question", long)
+	a.sync()
+	carry(t, a.folder, c.folder, nil)
+	c.sync()
+	c.full(c.own(branch.ID, true), "canary of C", long)
+	c.sync()
+	a.erased(s.ID)
+	a.sync()
+	carry(t, c.folder, a.folder, nil)
+	for _, name := range added(nil, objects(t, a.folder), "content/") {
+		a.ok(os.Remove(filepath.Join(a.folder, filepath.FromSlash(name))))
+	}
+	a.sync()
+	if names := a.holding("canary of C"); len(names) != 1 {
+		t.Errorf("before C answered, it is in %q", names)
+	}
+	carry(t, a.folder, c.folder, nil)
+	if out := c.sync(); len(out.Kept) != 1 || len(c.said(out.Kept[0], "canary of C")) != 1 {
+		t.Errorf("%+v", out)
+	}
+	carry(t, c.folder, a.folder, nil)
+	a.sync()
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) != 0 {
+		t.Errorf("afterwards %+v", status.Deletions)
+	}
+}
+
 // TestAFileIsNotDeletedForADamagedOne: of a file that was written again, the original stays until the other can be
 // read.
 func TestAFileIsNotDeletedForADamagedOne(t *testing.T) {
