@@ -333,8 +333,8 @@ func (a *app) openTransfers(count func(string) int) {
 		Now:     time.Now,
 		Place:   vault.Places{Client: a.client}.Open,
 		Changed: a.received,
-		Delete: func(ctx context.Context, session chat.SessionID) (chat.Receipt, error) {
-			return a.Deletion.Delete(ctx, chat.DeletionSession, string(session), nil)
+		Delete: func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
+			return a.Deletion.DeleteAsSeen(ctx, session, seen)
 		},
 		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})

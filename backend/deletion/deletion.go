@@ -13,6 +13,8 @@ import (
 type Store interface {
 	PreviewDeletion(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.DeletionPreview, error)
 	Delete(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error)
+	// DeleteAsSeen deletes a session whose lanes still end where they were seen to; otherwise CodeConflict.
+	DeleteAsSeen(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
 	// DeletableCopies returns the other sessions that contain the messages of a session or turn.
 	DeletableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
@@ -45,8 +47,27 @@ func New(d Deps) *Service { return &Service{Store: d.Store, d: d} }
 // Errors: CodeConflict if it cannot be deleted now or a named session is not a copy, and those of agree; nothing was
 // deleted then.
 func (s *Service) Delete(ctx context.Context, kind, id string, agree func(chat.DeletionPreview) error, copies ...chat.SessionID) (chat.Receipt, error) {
-	if agree == nil && s.d.Forget == nil { // a preview is as expensive as the deletion, because it deletes and rolls back
+	return s.delete(ctx, kind, id, agree, copies, func() (chat.Receipt, error) {
 		return s.Store.Delete(ctx, kind, id, copies...)
+	})
+}
+
+// DeleteAsSeen permanently deletes a session whose lanes still end where they were seen to. CodeConflict: it went on,
+// or cannot be deleted now; nothing was deleted then.
+func (s *Service) DeleteAsSeen(
+	ctx context.Context, session chat.SessionID, seen map[string]int64,
+) (chat.Receipt, error) {
+	return s.delete(ctx, chat.DeletionSession, string(session), nil, nil, func() (chat.Receipt, error) {
+		return s.Store.DeleteAsSeen(ctx, session, seen)
+	})
+}
+
+func (s *Service) delete(
+	ctx context.Context, kind, id string, agree func(chat.DeletionPreview) error, copies []chat.SessionID,
+	carryOut func() (chat.Receipt, error),
+) (chat.Receipt, error) {
+	if agree == nil && s.d.Forget == nil { // a preview is as expensive as the deletion, because it deletes and rolls back
+		return carryOut()
 	}
 	p, err := s.PreviewDeletion(ctx, kind, id, copies...)
 	if err == nil && p.Reason != "" {
@@ -64,7 +85,7 @@ func (s *Service) Delete(ctx context.Context, kind, id string, agree func(chat.D
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	receipt, err := s.Store.Delete(ctx, kind, id, copies...)
+	receipt, err := carryOut()
 	if receipt.ID == "" {
 		return receipt, err
 	}

@@ -89,8 +89,8 @@ func (m *member) begin() {
 func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, error)) *vault.Vault {
 	return vault.New(vault.Deps{
 		Store: store, Secrets: m.keys, Now: m.clock.Now, Place: place,
-		Delete: func(ctx context.Context, s chat.SessionID) (chat.Receipt, error) {
-			return m.Delete(ctx, chat.DeletionSession, string(s))
+		Delete: func(ctx context.Context, s chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
+			return m.DeleteAsSeen(ctx, s, seen)
 		},
 	})
 }
@@ -803,6 +803,191 @@ func TestADeletedSessionThatWentOn(t *testing.T) {
 				t.Errorf("%s: %s does not have what was kept", how, m.name)
 			}
 		}
+	}
+}
+
+// TestWhatCameAfterADeletionIsKept: a session that was deleted elsewhere before this data was connected to the vault or
+// before it was imported here, becomes a session of its own.
+func TestWhatCameAfterADeletionIsKept(t *testing.T) {
+	for _, how := range []string{"connected", "imported"} {
+		all, _ := members(t, 1, true)
+		a := all[0]
+		s, branch := a.session("deleted")
+		a.full(branch.ID, "a question", "an answer")
+		old := a.give(s.ID)
+		a.sync()
+		a.erased(s.ID)
+		a.sync()
+		others, _ := devices(t, 1)
+		d := others[0]
+		d.clock.Advance(time.Minute)
+		var b *member
+		if how == "connected" {
+			d.take(old)
+			b = d.join("")
+		} else {
+			b = d.join("")
+			b.sync()
+			b.clock.Advance(time.Minute)
+			b.take(old)
+		}
+		carry(t, a.folder, b.folder, nil)
+		if out := b.sync(); len(out.Kept) != 1 || b.has(s.ID) || len(b.said(out.Kept[0], "a question")) != 1 {
+			t.Errorf("%s: %+v", how, out)
+		}
+	}
+}
+
+// TestADeletionMeetsAnAnswer: a session that goes on after it was looked at is not deleted, and while an answer is
+// written no copy of it is made.
+func TestADeletionMeetsAnAnswer(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	s, branch := a.session("deleted")
+	a.full(branch.ID, "a question", "an answer")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	a.erased(s.ID)
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	var own chat.BranchID
+	carryOut := b.vault.Delete
+	b.vault.Delete = func(ctx context.Context, id chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
+		own = b.own(branch.ID, true)
+		b.full(own, "meanwhile", "said")
+		return carryOut(ctx, id, seen)
+	}
+	out, err := b.vault.Sync(b.ctx)
+	b.ok(err)
+	if len(out.Deleted) > 0 || len(out.Problems) == 0 || len(b.said(s.ID, "meanwhile")) != 1 {
+		t.Fatalf("%+v", out)
+	}
+	b.vault.Delete = carryOut
+	turn := b.accept(own, "being answered")
+	before := len(b.allSessions())
+	b.core.SetRunning(turn.ID, true)
+	if out, err = b.vault.Sync(b.ctx); err != nil || len(out.Deleted) > 0 || len(b.allSessions()) != before {
+		t.Fatalf("%+v, %v, %d sessions of %d", out, err, len(b.allSessions()), before)
+	}
+	b.finalize(turn, "an answer")
+	b.core.SetRunning(turn.ID, false)
+	if out := b.sync(); len(out.Kept) != 1 || b.has(s.ID) || len(b.said(out.Kept[0], "meanwhile", "being answered")) != 2 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// meanwhile is a place to which something happens before a file of a log is written.
+type meanwhile struct {
+	vault.Place
+	do func()
+}
+
+func (m *meanwhile) PutNew(ctx context.Context, name string, b []byte) error {
+	if do := m.do; do != nil && strings.HasPrefix(name, "log/") {
+		m.do = nil
+		do()
+	}
+	return m.Place.PutNew(ctx, name, b)
+}
+
+// TestDeletedWhileItIsSent: a session that is deleted while its file is written is deleted in the vault too; one that
+// was deleted before the vault knew it stays on the others.
+func TestDeletedWhileItIsSent(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	s, branch := a.session("canary title")
+	a.full(branch.ID, "canary question", "canary answer")
+	first := &meanwhile{vault.Folder(a.folder), func() { a.erased(s.ID) }}
+	a.place = func(vault.Target) (vault.Place, error) { return first, nil }
+	a.sync()
+	a.sync()
+	if names := a.holding("canary"); len(names) > 0 {
+		t.Errorf("the vault has it in %q", names)
+	}
+	carry(t, a.folder, b.folder, nil)
+	if b.sync(); b.has(s.ID) {
+		t.Error("it was delivered")
+	}
+
+	c, branch := b.session("of both")
+	b.full(branch.ID, "a question", "an answer")
+	a.take(b.give(c.ID))
+	b.sync()
+	a.ok(a.vault.Disconnect(a.ctx))
+	a.erased(c.ID)
+	code, _ := aVault()
+	_, err := a.vault.Connect(a.ctx, vault.Target{Address: a.folder}, code)
+	a.ok(err)
+	carry(t, b.folder, a.folder, nil)
+	if out := a.sync(); out.DeletedHere == 0 {
+		t.Errorf("%+v", out)
+	}
+	carry(t, a.folder, b.folder, nil)
+	if out := b.sync(); len(out.Deleted) > 0 || !b.has(c.ID) {
+		t.Errorf("what was deleted in one place only: %+v", out)
+	}
+}
+
+// TestWhatADeletionDidNotKnow: the vault keeps what the deleting device did not know until its writer has kept it, and a
+// content that is gone with the session does not block that writer's log.
+func TestWhatADeletionDidNotKnow(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, c := all[0], all[1]
+	long := strings.Repeat("with many words ", 10_000)
+	s, branch := a.session("deleted")
+	a.full(branch.ID, "a question", long)
+	a.sync()
+	carry(t, a.folder, c.folder, nil)
+	c.sync()
+	c.full(c.own(branch.ID, true), "canary of C", long)
+	c.sync()
+	a.erased(s.ID)
+	a.sync()
+	carry(t, c.folder, a.folder, nil)
+	for _, name := range added(nil, objects(t, a.folder), "content/") {
+		a.ok(os.Remove(filepath.Join(a.folder, filepath.FromSlash(name))))
+	}
+	a.sync()
+	if names := a.holding("canary of C"); len(names) != 1 {
+		t.Errorf("before C answered, it is in %q", names)
+	}
+	carry(t, a.folder, c.folder, nil)
+	if out := c.sync(); len(out.Kept) != 1 || len(c.said(out.Kept[0], "canary of C")) != 1 {
+		t.Errorf("%+v", out)
+	}
+	carry(t, c.folder, a.folder, nil)
+	a.sync()
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) != 0 {
+		t.Errorf("afterwards %+v", status.Deletions)
+	}
+}
+
+// TestAFileIsNotDeletedForADamagedOne: of a file that was written again, the original stays until the other can be
+// read.
+func TestAFileIsNotDeletedForADamagedOne(t *testing.T) {
+	all, _ := members(t, 1, true)
+	a := all[0]
+	s, branch := a.session("deleted")
+	a.full(branch.ID, "a question", "an answer")
+	a.sync()
+	own := added(nil, objects(t, a.folder), "log/")[0]
+	next := filepath.Join(a.folder, filepath.FromSlash(own)) + "-1"
+	a.ok(os.WriteFile(next, []byte("of a disk that was full"), 0o600))
+	a.full(branch.ID, "more", "said")
+	_, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if objects(t, a.folder)[own] == nil {
+		t.Fatal("the original was deleted")
+	}
+	a.ok(os.Remove(next))
+	a.sync()
+	a.erased(s.ID)
+	a.sync()
+	if objects(t, a.folder)[own] != nil {
+		t.Error("it was not written again")
 	}
 }
 

@@ -72,9 +72,6 @@ func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 	}
 	x.report.Problems = append(x.report.Problems, x.held...)
 	if err == nil {
-		if x.state.Restored && len(x.report.Problems) == 0 {
-			x.state.Restored, x.state.Exchanged = false, ""
-		}
 		err = x.remember()
 	}
 	slices.Sort(x.report.Sessions)
@@ -119,7 +116,7 @@ func (x *exchange) last(device string) (n int64) {
 func (x *exchange) receiveAll() error {
 	deleted := 0
 	for {
-		before := x.report.ReceivedEvents + len(x.report.Deleted)
+		before := x.report.ReceivedEvents + len(x.report.Deleted) + x.learned
 		x.report.Problems, x.report.DeletedHere = nil, 0
 		for _, device := range x.others() {
 			if err := x.receive(device); err != nil {
@@ -127,7 +124,7 @@ func (x *exchange) receiveAll() error {
 			}
 		}
 		deleted = max(deleted, x.report.DeletedHere)
-		if x.report.ReceivedEvents+len(x.report.Deleted) == before {
+		if x.report.ReceivedEvents+len(x.report.Deleted)+x.learned == before {
 			x.report.DeletedHere = deleted
 			return nil
 		}
@@ -413,6 +410,9 @@ func (x *exchange) send() error {
 			x.unreadable(unsent.Faults)
 		}
 		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 && !s.Deleted })
+		if segments, err = x.announce(segments); err != nil {
+			return err
+		}
 		if len(segments) > 0 {
 			if err := x.write(segments); err != nil {
 				return err
@@ -432,6 +432,27 @@ func (x *exchange) send() error {
 			return nil
 		}
 	}
+}
+
+// announce notes which sessions the next file will contain, so that one that is deleted while the file is written is
+// deleted in the vault too. It returns the segments without those of sessions that were deleted before.
+func (x *exchange) announce(segments []bundle.Segment) ([]bundle.Segment, error) {
+	var begun []bundle.Segment
+	for _, s := range segments {
+		if !s.Deleted {
+			begun = append(begun, bundle.Segment{Session: s.Session, In: logName(x.own, x.at(x.own).Number+1)})
+		}
+	}
+	if len(begun) == 0 {
+		return segments, nil
+	}
+	err := x.put(x.ctx, x.state, begun)
+	segments = slices.DeleteFunc(segments, func(s bundle.Segment) bool {
+		deleted, err2 := x.Store.DeletedHere(x.ctx, s.Session)
+		err = errors.Join(err, err2)
+		return deleted && !s.Deleted
+	})
+	return segments, err
 }
 
 // unreadable reports sessions that cannot be read.
@@ -473,6 +494,7 @@ var errCopied = errors.New("other data writes under the same name")
 // depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
 func (x *exchange) depart() error {
 	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
+	x.state.Came, x.state.Exchanged = chat.FormatTime(x.Now()), ""
 	text, err := chat.MarshalJSON(x.state)
 	if err == nil {
 		err = x.Store.NewVault(x.ctx, text)

@@ -46,6 +46,10 @@ type Store interface {
 	PutGone(ctx context.Context, more bundle.Gone) error
 	// Erased records that a file of the vault has nothing more of a deleted session, and what only it named is gone.
 	Erased(ctx context.Context, session chat.SessionID, file string) error
+	// ByHand returns when a session last came in a bundle; empty: it did not.
+	ByHand(ctx context.Context, session chat.SessionID) (string, error)
+	// Deletable returns CodeConflict while an answer is being written because of which a session cannot be deleted.
+	Deletable(ctx context.Context, session chat.SessionID) error
 	// Aside makes a copy of a session with new ids.
 	Aside(ctx context.Context, session chat.SessionID) (chat.SessionID, error)
 }
@@ -58,8 +62,9 @@ type Deps struct {
 	Place   func(Target) (Place, error)
 	Changed func([]chat.SessionID) // these sessions got events, or were deleted because they were deleted elsewhere
 	Noted   func()                 // what Latest returns has changed
-	// Delete permanently deletes a session. If it returns a receipt and an error, the rest is done at the next start.
-	Delete func(ctx context.Context, session chat.SessionID) (chat.Receipt, error)
+	// Delete permanently deletes a session whose lanes still end where they were seen to; CodeConflict: it went on. If it
+	// returns a receipt and an error, the rest is done at the next start.
+	Delete func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
@@ -86,8 +91,9 @@ type state struct {
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
-	// Restored: this data was restored, so sessions in it that were deleted elsewhere become sessions of their own.
-	Restored bool `json:"restored,omitempty"`
+	// Came is when this data was connected to the vault, restored or copied. Who deleted a session before did not know
+	// that it is in this data, so here it becomes a session of its own.
+	Came string `json:"came,omitempty"`
 }
 
 // position is how far a log was written or read.
@@ -191,7 +197,7 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
 	}
-	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}}
+	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}, Came: chat.FormatTime(v.Now())}
 	known := err == nil && before.ID == lock.ID // the same one, perhaps elsewhere
 	if known {
 		s = before
@@ -322,6 +328,7 @@ type exchange struct {
 	names    map[string]string           // of devices, for people, as far as they were asked for
 	report   Report
 	reported int     // of the report's sessions: passed to Changed
+	learned  int     // deletions that were not known before
 	held     []error // problems of this device becoming another one
 }
 
@@ -400,7 +407,22 @@ func (x *exchange) read(device string, number int64) (file, error) {
 	if !ok {
 		return file{}, ErrMissing
 	}
-	return x.box.read(x.ctx, o.Name, nil)
+	return x.box.read(x.ctx, o.Name, x.leave())
+}
+
+// leave returns what tells box.read to leave out the contents of sessions that were deleted: they may be gone.
+func (x *exchange) leave() func(chat.SessionID, string) bool {
+	var gone map[chat.SessionID]bool
+	return func(session chat.SessionID, _ string) bool {
+		if gone == nil {
+			gone = map[chat.SessionID]bool{}
+			all, _ := x.Store.Gone(x.ctx) // after an error they are read
+			for _, g := range all {
+				gone[g.Session] = true
+			}
+		}
+		return gone[session]
+	}
 }
 
 // deviceFile says what a device is called.

@@ -46,6 +46,9 @@ func (s *Bundles) PutGone(ctx context.Context, more bundle.Gone) error {
 		if !known {
 			gone.Knew = more.Knew
 		}
+		if more.At != "" && (more.At < gone.At || !known) {
+			gone.At = more.At
+		}
 		gone.Files = append(gone.Files, more.Files...)
 		gone.Contents = append(gone.Contents, more.Contents...)
 		gone.Answered = append(gone.Answered, more.Answered...)
@@ -64,6 +67,20 @@ func (s *Bundles) Erased(ctx context.Context, session chat.SessionID, file strin
 		gone.Contents = nil
 		return core.PutGone(t, gone)
 	})
+}
+
+// ByHand returns when a session last came in a bundle, while there was a vault; empty: it did not.
+func (s *Bundles) ByHand(ctx context.Context, session chat.SessionID) (string, error) {
+	key := core.ByHandKey + string(session)
+	values, err := core.All[string](ctx, s, opGone, `SELECT value FROM settings WHERE key = ?`, key)
+	return append(values, "")[0], err
+}
+
+// putByHand notes that a session came in a bundle: who deleted it elsewhere before does not delete it here too.
+func putByHand(t *core.Tx, session string) error {
+	return t.Run(`INSERT INTO settings (key, value, updated_at) SELECT ?, ?, ? FROM settings WHERE key = ? AND value <> ''
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+		core.ByHandKey+session, t.Stamp(), t.Stamp(), core.VaultKey)
 }
 
 // Aside makes a copy of a session with new ids, once: it was deleted elsewhere, and has been continued here.

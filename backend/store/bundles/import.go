@@ -177,6 +177,9 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 		if err == nil && current != rel {
 			err = errChanged
 		}
+		if err == nil && in.bundle != nil && rel.outcome != chat.ImportCopied {
+			err = putByHand(t, in.session)
+		}
 		return err
 	}
 	switch rel.outcome {
@@ -184,7 +187,9 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 		if out, err = in.completeOnly(s, rel.existing, checkUnchanged); err != nil {
 			return out, err
 		}
-		if rel.existing != chat.SessionID(in.session) {
+		if rel.existing == chat.SessionID(in.session) && in.bundle != nil {
+			err = s.Write(in.ctx, opBundle, checkUnchanged)
+		} else if rel.existing != chat.SessionID(in.session) {
 			out.Notice = "The bundle was imported before, as a copy of the session that it has diverged from."
 		}
 	case chat.ImportGrown:

@@ -35,7 +35,11 @@ func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string
 
 // DeletedHere reports whether a session was permanently deleted, here or in the vault.
 func (s *Bundles) DeletedHere(ctx context.Context, session chat.SessionID) (bool, error) {
-	found, err := core.All[int](ctx, s, opReceive, `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?)
+	return core.Query(ctx, s, opReceive, func(db *gorm.DB) (bool, error) { return deletedHere(db, session) })
+}
+
+func deletedHere(db *gorm.DB, session chat.SessionID) (bool, error) {
+	found, err := sqlite.All[int](db, `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?)
 		AND (EXISTS (SELECT 1 FROM receipts WHERE subject = ?) OR EXISTS (SELECT 1 FROM settings WHERE key = ?))`,
 		session, chat.DeletionSession+" "+string(session), core.GoneKey+string(session))
 	return len(found) > 0, err

@@ -37,7 +37,7 @@ func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
 		all, err := goneIn(t.DB)
 		for _, g := range all {
 			if err == nil {
-				err = core.PutGone(t, bundle.Gone{Session: g.Session, Knew: g.Knew})
+				err = core.PutGone(t, bundle.Gone{Session: g.Session, Knew: g.Knew, At: g.At})
 			}
 		}
 		if err != nil {
@@ -66,6 +66,14 @@ func putSegment(t *core.Tx, g bundle.Segment) error {
 			return err
 		}
 		gone.Sent = true
+		return core.PutGone(t, gone)
+	}
+	if deleted, err := deletedHere(t.DB, g.Session); err != nil || deleted { // meanwhile: the vault does not bring it back
+		gone, known, err2 := core.GoneOf(t.DB, g.Session)
+		if err = errors.Join(err, err2); err != nil || !known || g.In == "" {
+			return err
+		}
+		gone.Files = append(gone.Files, g.In)
 		return core.PutGone(t, gone)
 	}
 	has, _, err := core.InVaultOf(t.DB, g.Session)
@@ -106,7 +114,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 		}
 		for _, g := range all {
 			if out.More = out.More || !g.Sent && !mayRead; !g.Sent && mayRead {
-				out.Segments = append(out.Segments, bundle.Segment{Session: g.Session, Knew: g.Knew, Deleted: true})
+				out.Segments = append(out.Segments, bundle.Segment{Session: g.Session, Knew: g.Knew, Deleted: true, At: g.At})
 			}
 		}
 		for _, r := range rows {

@@ -76,7 +76,8 @@ func (s *Core) renew(t *Tx, d Device) error {
 		return err
 	}
 	// What was deleted since the backup was made is not deleted in it under the eyes of who restored it.
-	if err := t.Run(`UPDATE settings SET value = json_set(value, '$.restored', json('true')) WHERE key = ? AND json_valid(value)`, VaultKey); err != nil {
+	if err := t.Run(`UPDATE settings SET value = json_set(value, '$.came', ?, '$.exchanged', '')
+		WHERE key = ? AND json_valid(value)`, t.Stamp(), VaultKey); err != nil {
 		return err
 	}
 	if err := s.putDevice(t, Device{ID: id, Home: id, Came: d.Came || d.Machine != thisMachine()}); err != nil {

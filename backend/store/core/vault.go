@@ -17,6 +17,7 @@ const (
 	VaultKey   = "vault"             // the state of the vault, if there is one
 	InVaultKey = "in vault "         // and a session's id: InVault
 	GoneKey    = "deleted in vault " // and a session's id: bundle.Gone
+	ByHandKey  = "by hand "          // and a session's id: when it last came in a bundle, while there was a vault
 )
 
 // InVault is what a vault has of a session.

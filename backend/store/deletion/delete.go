@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
@@ -119,12 +121,39 @@ func (s *Deletion) Delete(ctx context.Context, kind, id string, copies ...chat.S
 	if err != nil {
 		return chat.Receipt{}, err
 	}
+	return s.delete(ctx, targets, func(*core.Tx) error { return nil })
+}
+
+// DeleteAsSeen is Delete of a session whose lanes still end where they were seen to; CodeConflict: it went on.
+func (s *Deletion) DeleteAsSeen(
+	ctx context.Context, session chat.SessionID, seen map[string]int64,
+) (chat.Receipt, error) {
+	return s.delete(ctx, []target{{chat.DeletionSession, string(session)}}, func(t *core.Tx) error {
+		lanes, err := core.LanesUpTo(t.DB, session, 0)
+		if err == nil && !maps.Equal(lanes, seen) {
+			err = sqlite.Conflict("The session went on while it was to be deleted; nothing was deleted.")
+		}
+		return err
+	})
+}
+
+// Deletable returns CodeConflict while an answer is being written because of which a session cannot be deleted.
+func (s *Deletion) Deletable(ctx context.Context, session chat.SessionID) error {
+	return s.Read(ctx, OpDelete, func(db *gorm.DB) error {
+		return refusal(db, s.RunningTurns(), chat.DeletionSession, string(session))
+	})
+}
+
+func (s *Deletion) delete(ctx context.Context, targets []target, check func(*core.Tx) error) (chat.Receipt, error) {
 	backups, err := s.copiesContaining(ctx, targets)
 	if err != nil {
 		return chat.Receipt{}, err
 	}
 	var receipts []chat.Receipt
 	err = s.Write(ctx, "content.delete", func(t *core.Tx) error {
+		if err := check(t); err != nil {
+			return err
+		}
 		all, err := s.begin(t, targets)
 		if err != nil {
 			return err
@@ -249,7 +278,10 @@ func (e *Operation) allNames(s schema.SessionRow) ([]string, error) {
 
 // refuse returns why the deletion is not possible now: a running answer would write the text again.
 func (e *Operation) refuse() error {
-	running := e.store.RunningTurns()
+	return refusal(e.DB, e.store.RunningTurns(), e.subject.Kind, e.subject.Session)
+}
+
+func refusal(db *gorm.DB, running []chat.TurnID, kind, session string) error {
 	if len(running) == 0 {
 		return nil
 	}
@@ -257,20 +289,20 @@ func (e *Operation) refuse() error {
 		SessionID string
 		Phase     string
 		Quotes    bool
-	}](e.DB, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+	}](db, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
 		  WHERE r.turn_n = t.n AND c.session_id = ?) OR EXISTS (SELECT 1 FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
 		  WHERE b.turn_id = t.id AND (c.source = ? AND c.state = 'started'
 		  OR c.id IN (SELECT r.tool_call_id FROM tool_recalled r WHERE r.session_id = ?))) AS quotes
 		FROM turns t WHERE t.id IN ? AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`,
-		e.subject.Session, chat.ToolSourceBuiltin, e.subject.Session, running)
+		session, chat.ToolSourceBuiltin, session, running)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		switch {
-		case e.subject.Kind == chat.DeletionProject:
+		case kind == chat.DeletionProject:
 			return sqlite.Conflict("An answer is being written that may quote a file of the project; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
-		case r.SessionID == e.subject.Session:
+		case r.SessionID == session:
 			return sqlite.Conflict("An answer in this session is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
 			return sqlite.Conflict("An answer of another session that may quote it is being written; nothing was deleted.").

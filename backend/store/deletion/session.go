@@ -55,7 +55,7 @@ func (e *Operation) gone(id string) error {
 	if err != nil || !known {
 		return err
 	}
-	return core.PutGone(e.Tx, bundle.Gone{Session: session, Knew: knew, Files: has.Files})
+	return core.PutGone(e.Tx, bundle.Gone{Session: session, Knew: knew, At: e.Stamp(), Files: has.Files})
 }
 
 // rowsOf deletes every row of a session.

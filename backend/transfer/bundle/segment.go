@@ -27,6 +27,7 @@ type Segment struct {
 	Parcels []Parcel
 	// Deleted: the session was permanently deleted, when it was as Knew says. There are no events.
 	Deleted bool
+	At      string // when
 	// Upto is where the device stored the last of them, if nothing follows it there; it does not travel.
 	Upto int64
 	// In is the file of the vault with the segment; it does not travel.
@@ -37,6 +38,7 @@ type Segment struct {
 type Gone struct {
 	Session  chat.SessionID   `json:"-"`
 	Knew     map[string]int64 `json:"knew"`               // as Segment.Knew
+	At       string           `json:"at,omitempty"`       // when it was deleted first, as far as known
 	Sent     bool             `json:"sent,omitempty"`     // the vault has the deletion from this device
 	Files    []string         `json:"files,omitempty"`    // of the vault, that contain the session
 	Contents []string         `json:"contents,omitempty"` // of the vault, that only these files named
@@ -56,6 +58,7 @@ type segmentHead struct {
 	Knew    map[string]int64 `json:"knew"`
 	Events  int              `json:"events"`
 	Deleted bool             `json:"deleted,omitempty"`
+	At      string           `json:"at,omitempty"`
 }
 
 // Encode appends a segment to b: a line that describes it; for each event its line, as in a bundle, and for each of its
@@ -66,7 +69,7 @@ func (s Segment) Encode(b *bytes.Buffer, apart func(session chat.SessionID, c Co
 		b.WriteByte('\n')
 		return err
 	}
-	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels), s.Deleted})); err != nil {
+	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels), s.Deleted, s.At})); err != nil {
 		return err
 	}
 	for _, p := range s.Parcels {
@@ -100,7 +103,7 @@ func DecodeSegments(b []byte, fetch func(session chat.SessionID, sha256 string) 
 		if err := r.line(&head); err != nil {
 			return nil, err
 		}
-		s := Segment{Session: head.Session, Knew: head.Knew, Deleted: head.Deleted}
+		s := Segment{Session: head.Session, Knew: head.Knew, Deleted: head.Deleted, At: head.At}
 		r.session = head.Session
 		for range head.Events {
 			p, err := r.parcel()
