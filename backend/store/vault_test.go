@@ -838,7 +838,7 @@ func TestWhatCameAfterADeletionIsKept(t *testing.T) {
 	}
 }
 
-// TestADeletionMeetsAnAnswer: a session that goes on after it was looked at is not deleted, and while an answer is
+// TestADeletionMeetsAnAnswer: a session that is continued after it was looked at is not deleted, and while an answer is
 // written no copy of it is made.
 func TestADeletionMeetsAnAnswer(t *testing.T) {
 	all, _ := members(t, 2, true)

@@ -43,7 +43,7 @@ test('a page is shown beside the answers with its versions, without running anyt
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('newest code, page or diagram');
-  await expect(page.getByRole('option', { selected: true })).toContainText(/newest code, page or diagram/i);
+  await expect(page.getByRole('dialog', { name: 'Commands' }).getByRole('option', { selected: true })).toContainText(/newest code, page or diagram/i);
   await page.keyboard.press('Enter');
   await expect(panel.getByText('3 of 3')).toBeVisible();
   await page.keyboard.press('Control+n');

@@ -195,6 +195,7 @@ export default {
     'The program was started with --data-dir, which sets the location.': 'Das Programm wurde mit --data-dir gestartet, das den Ort festlegt.',
     'The configuration has an error, so the new location could not be written to it.': 'Die Konfiguration hat einen Fehler, daher könnte der neue Ort nicht eingetragen werden.',
     'Check everything': 'Alles prüfen',
+    'The session went on while it was to be deleted; nothing was deleted.': 'Die Sitzung ging weiter, während sie gelöscht werden sollte; nichts wurde gelöscht.',
     'Check the vault': 'Den Tresor prüfen',
     'The data is open read-only, so nothing can be exchanged.': 'Die Daten sind nur zum Lesen geöffnet, also kann nichts ausgetauscht werden.',
     'No folder and no address was given.': 'Es wurde weder ein Ordner noch eine Adresse angegeben.',

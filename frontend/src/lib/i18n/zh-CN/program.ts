@@ -195,6 +195,7 @@ export default {
     'The program was started with --data-dir, which sets the location.': '程序以 --data-dir 启动，位置由它指定。',
     'The configuration has an error, so the new location could not be written to it.': '配置有错误，因此无法写入新位置。',
     'Check everything': '全面检查',
+    'The session went on while it was to be deleted; nothing was deleted.': '会话在即将删除时仍在继续；未删除任何内容。',
     'Check the vault': '检查保险库',
     'The data is open read-only, so nothing can be exchanged.': '数据以只读方式打开，因此无法交换。',
     'No folder and no address was given.': '没有给出文件夹或地址。',
