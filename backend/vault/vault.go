@@ -197,7 +197,7 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
 	}
-	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}, Came: chat.FormatTime(v.Now())}
+	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}, Came: chat.FormatTime(v.Now.Now())}
 	known := err == nil && before.ID == lock.ID // the same one, perhaps elsewhere
 	if known {
 		s = before
