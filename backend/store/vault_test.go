@@ -1251,8 +1251,32 @@ func TestWhatIsKnownOfAnExchange(t *testing.T) {
 	if l := latest(); l.Connected {
 		t.Errorf("disconnected: %+v", l)
 	}
+	noted = 0
 	_, err = b.vault.Sync(b.ctx)
-	if chat.CodeOf(err) != chat.CodeNotFound || !b.has(s.ID) {
-		t.Errorf("an exchange without a vault: %v", err)
+	if chat.CodeOf(err) != chat.CodeNotFound || !b.has(s.ID) || noted > 0 {
+		t.Errorf("an exchange without a vault: %v, %d notes", err, noted)
+	}
+}
+
+// TestTheCodeOfAVaultThatWasCreated: whoever was shown a recovery code learns that it is the vault's, also if creating the
+// vault failed after it was written.
+func TestTheCodeOfAVaultThatWasCreated(t *testing.T) {
+	all, _ := devices(t, 1)
+	m := &member{device: all[0], folder: t.TempDir(), place: vault.Places{}.Open}
+	m.begin()
+	code, at := seal.NewCode(), vault.Target{Address: m.folder}
+	place, err := m.place(at)
+	m.ok(err)
+	dying := m.with(m.Store, func(vault.Target) (vault.Place, error) { return &killed{Place: place, left: 1, after: true}, nil })
+	if _, err := dying.ConnectWith(m.ctx, at, "a passphrase", code); err == nil {
+		t.Fatal("did not fail")
+	}
+	out, err := m.vault.ConnectWith(m.ctx, at, "a passphrase", code)
+	if err != nil || out != (vault.Connected{Created: true, Code: code}) {
+		t.Errorf("created before: %+v, %v", out, err)
+	}
+	out, err = m.vault.ConnectWith(m.ctx, at, code, seal.NewCode())
+	if err != nil || out.Created {
+		t.Errorf("opened with a code that is not its own: %+v, %v", out, err)
 	}
 }

@@ -41,6 +41,9 @@ type Report struct {
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	v.busy.Lock()
 	defer v.busy.Unlock()
+	if _, err := v.state(ctx); chat.CodeOf(err) == chat.CodeNotFound { // no news for anyone
+		return Report{}, err
+	}
 	v.note(func(l *Latest) { l.Busy = true })
 	x, err := v.sync(ctx)
 	var devices []Device

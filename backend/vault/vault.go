@@ -170,10 +170,11 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	}
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
-		out = Connected{Created: true, Code: code}
-		err = create(ctx, place, secret, code)
-		if errors.Is(err, ErrExists) { // another device was faster
-			out, err = Connected{}, nil
+		switch err = create(ctx, place, secret, code); {
+		case err == nil:
+			out = Connected{Created: true, Code: code}
+		case errors.Is(err, ErrExists): // another device was faster
+			err = nil
 		}
 		if err == nil {
 			raw, err = place.Get(ctx, lockName)
@@ -192,6 +193,9 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	}
 	if err != nil {
 		return out, damagedLock(t.Address, err)
+	}
+	if lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
+		out = Connected{Created: true, Code: code}
 	}
 	before, err := v.state(ctx)
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {

@@ -112,6 +112,16 @@ func (l Lock) OpensPassphrase(passphrase string) bool {
 	return err == nil
 }
 
+// OpensCode reports whether a text is the recovery code.
+func (l Lock) OpensCode(text string) bool {
+	code, ok := asCode(text)
+	if ok {
+		_, err := l.openWith(l.Recovery, code)
+		ok = err == nil
+	}
+	return ok
+}
+
 // Wrap seals another key with this one.
 func (k Key) Wrap(other Key) []byte {
 	out := make([]byte, len(other)+Overhead)
