@@ -26,8 +26,8 @@ const chromiumOptions = {
 export default defineConfig({
   // These limits only stop tests that hang: a test waits for what it needs, however slow the machine is. Each wait has
   // its own limit, so that of a whole test can be long.
-  timeout: 1_200_000,
-  expect: { timeout: 90_000 },
+  timeout: 600_000,
+  expect: { timeout: 90_000, toPass: { timeout: 90_000 } },
   // A test that passes only on the second try shows an error in the test or in the program: `make test` lists it,
   // `make test-all` fails.
   retries: runsAll ? 0 : 1,

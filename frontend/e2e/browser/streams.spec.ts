@@ -61,7 +61,7 @@ test('scrolling up during a stream stops following it, and a button returns to t
   await chat.ask('A slow second');
   await chat.waitForText(2, 60);
 
-  const earlySentence = page.getByText('Sentence 3 of the answer is here.');
+  const earlySentence = chat.answer(1).getByText('Sentence 3 of the answer is here.'); // the inspector may quote it too
   await page.mouse.move(640, 400);
   await expect(async () => {
     await page.mouse.wheel(0, -1500);
