@@ -2,6 +2,7 @@ import { inspect, themes } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { overlays, panels, temporary, tour, visitSettings } from '../harness/screens.ts';
 import { seedHistory } from '../harness/seed.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 // Each finding includes its location, and recording a trace of hundreds of inspections takes longer than the
@@ -81,7 +82,7 @@ test.describe('no serious finding', () => {
     }
   });
 
-  test('in overlays and full-size views', async ({ provider, page }) => {
+  test('in overlays and full-size views', exhaustive, async ({ provider, page }) => {
     await seedHistory(page, provider, 3);
     await new Conversation(page).ready();
     await tour(page, overlays, (name) => inspect(page, name));

@@ -6,6 +6,7 @@ import { cli, expect, test } from '../harness/fixtures.ts';
 import { untilCardDecides } from '../harness/process.ts';
 import { waitUntilSettled } from '../harness/reach.ts';
 import { tour } from '../harness/screens.ts';
+import { variants } from '../harness/tier.ts';
 import { configureTools, connectPrograms, connectServers, decideWithClick, decideWithKey, elicit, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
@@ -127,7 +128,7 @@ test('tools and decisions are listed in the settings, and decisions can be revok
 });
 
 // 640 x 400 is a window of 1280 x 800 with the page zoomed to 200 %.
-for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
+for (const size of variants({ width: 900, height: 600 }, { width: 640, height: 400 })) {
   test(`each screen about tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
     test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
     configureTools(home, provider);

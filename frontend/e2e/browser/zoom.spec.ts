@@ -84,7 +84,7 @@ for (const [zoom, enlarge] of variants(...Object.entries(zooms))) {
       await tour(page, overlays, check(page));
     });
 
-    test('in the first run, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
+    test('in the first run, in the settings and their dialogs, and in a temporary chat', exhaustive, async ({ launch, page }) => {
       await launch({ OPENAI_API_KEY: canaryKey }); // no request of a test reaches the vendor
       await enlarge(page);
       await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
