@@ -14,7 +14,8 @@ import (
 )
 
 // keyringFile names the keys that the system's keyring may have although nothing needs them. They are written down before
-// the keyring gets them, or before nothing needs them any more: what a crash, or a keyring that refuses, leaves there is removed at a later start.
+// the keyring gets them, or before nothing needs them any more: what a crash, or a keyring that refuses, leaves there is
+// removed at a later start.
 const keyringFile = "keyring.json"
 
 // NoteKeys writes down the names of keys for ForgetKeys.
@@ -55,20 +56,18 @@ func (a *Archive) ForgetKeys(forget func(id string) error) error {
 	var failed error
 	for _, id := range noted {
 		switch {
-		case id == l.Key && l.SignIn():
+		case id == l.Key && l.SignIn(): // it opens the data
 			continue
 		case id != l.Key && slices.ContainsFunc(copies, func(path string) bool {
 			of, _, _ := sqlite.LockAt(path)
 			return of.Key == id
 		}):
-		default:
-			err := forget(id)
-			if err == nil {
-				continue
-			}
-			failed = errors.Join(failed, err)
+			kept = append(kept, id)
+			continue
 		}
-		kept = append(kept, id)
+		if err := forget(id); err != nil {
+			kept, failed = append(kept, id), errors.Join(failed, err)
+		}
 	}
 	return errors.Join(failed, a.writeNoted(kept))
 }
