@@ -19,6 +19,8 @@ type Sealer interface {
 	// keeps the key, and the data opens with the user's sign-in.
 	Seal(passphrase, code string) error
 	Unseal() error
+	// SealLeft seals the backups in the data directory that are plain or have an earlier key.
+	SealLeft() error
 	// SetPassphrase replaces the passphrase, or has the keyring keep the key instead.
 	SetPassphrase(passphrase string) error
 	SetCode(code string) error
@@ -134,6 +136,19 @@ func (s *Sealing) Unseal() error {
 		return err
 	}
 	return s.c.Sealer.Unseal()
+}
+
+// SealLeft seals the backups in the data directory that are plain, because they could not be sealed with the data.
+//
+// Errors: CodeCorrupt (some still cannot be sealed), CodeConflict (the data is open read-only).
+func (s *Sealing) SealLeft() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if s.c.ReadOnly != "" {
+		return chat.Errorf(chat.CodeConflict, "sealing.left", "The data is open read-only.").WithHint("%s", s.c.ReadOnly)
+	}
+	return s.c.Sealer.SealLeft()
 }
 
 // SetPassphrase replaces the passphrase. Backups that exist keep the earlier one.

@@ -198,6 +198,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return a, nil
 	}
 	atrest.SweepStart(cfg.DataDir)
+	a.TidyKeyring()
 	if _, err := a.Reconciler.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}

@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -210,7 +212,7 @@ func TestLockedStart(t *testing.T) { // not parallel: keys are those of the proc
 	}
 }
 
-// TestSealingFromTheWindow: the window seals its data, replaces passphrase and code, renews the key, locks, and stores the
+// TestSealingFromTheWindow: the window seals its data, then a backup that is still plain, replaces passphrase and code, renews the key, locks, and stores the
 // data plain again. Each conversion is done by the next process.
 func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of the process
 	t.Cleanup(func() { seal.Offer(""); seal.UseNone(); restartRequested.Store(nil) })
@@ -248,6 +250,10 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	if err := sealing().Seal(" "); chat.CodeOf(err) != chat.CodeInvalid || restartRequested.Load() != nil {
 		t.Errorf("without a passphrase: %v", err)
 	}
+	plain := filepath.Join(t.TempDir(), "plain.db")
+	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: data}).Backup(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
 	if err := sealing().Seal("first"); err != nil {
 		t.Fatal(err)
 	}
@@ -256,6 +262,16 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	}
 	if v := must[api.SealingView](t)(sealing().View()); !v.Sealed || len(v.Plain) > 0 {
 		t.Errorf("%+v", v)
+	}
+	left := filepath.Join(data, store.BackupDir, "left.db")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.Rename(plain, left)); err != nil {
+		t.Fatal(err)
+	}
+	if v := must[api.SealingView](t)(sealing().View()); len(v.Plain) != 1 {
+		t.Errorf("%+v", v)
+	}
+	if err := sealing().SealLeft(); err != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
+		t.Errorf("a backup is still plain: %v", err)
 	}
 	if err := sealing().SetPassphrase("second"); err != nil {
 		t.Fatal(err)

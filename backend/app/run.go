@@ -33,7 +33,7 @@ func Run(args []string, front Frontend) int {
 	if builtin.RunsCommand(args) {
 		return builtin.RunCommand(args, os.Stderr)
 	}
-	opts, ok := cli.WindowOptions(args)
+	opts, ok := cli.WindowOptions(args, os.Getenv(handoverMark) != "")
 	if !ok {
 		heap.ForACommand()
 		return cli.Run(context.Background(), commandLine(), args)

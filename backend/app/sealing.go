@@ -82,6 +82,25 @@ func (d dataFolder) Unseal() error {
 	return nil
 }
 
+// SealLeft implements api.Sealer.
+func (d dataFolder) SealLeft() error {
+	result, err := d.app.Store.SealLeft(context.Background())
+	d.TidyKeyring()
+	if err != nil {
+		return err
+	}
+	return leftError(result)
+}
+
+// leftError is the error for copies that could not be converted; nil: there are none.
+func leftError(s services.Sealing) error {
+	if len(s.Left) == 0 {
+		return nil
+	}
+	return chat.Errorf(chat.CodeCorrupt, opSealing, "%d copies of the data could not be converted, and are as they were.", len(s.Left)).
+		WithHint("delete them in the folder of backups, or keep them in mind")
+}
+
 // SetPassphrase implements api.Sealer.
 func (d dataFolder) SetPassphrase(passphrase string) error {
 	err := d.Setup.SetPassphrase(d.app.Store, passphrase)
@@ -114,9 +133,8 @@ func (r *reseal) run(ctx context.Context, s services.Setup) *pendingResult {
 		seal.Use(r.Lock, r.Key)
 	}
 	result, err := s.Reseal(ctx)
-	if err == nil && len(result.Left) > 0 {
-		err = chat.Errorf(chat.CodeCorrupt, opSealing, "%d copies of the data could not be converted, and are as they were.", len(result.Left)).
-			WithHint("delete them in the folder of backups, or keep them in mind")
+	if err == nil {
+		err = leftError(result)
 	}
 	if done.err = err; r.Secret != "" {
 		seal.Offer(r.Secret)

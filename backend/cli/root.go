@@ -96,8 +96,9 @@ func IsVerb(arg string) bool {
 
 // WindowOptions parses arguments that start the window: flags and files, as a file manager or a desktop entry passes
 // them. It returns false for any other arguments; the command line then handles them, including invalid ones. A verb
-// takes precedence over a file with the same name.
-func WindowOptions(args []string) (OpenOptions, bool) {
+// takes precedence over a file with the same name. restarted: what opens the data is handed over, so its file is not read
+// again.
+func WindowOptions(args []string, restarted bool) (OpenOptions, bool) {
 	var rest []string
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-psn_") { // added by macOS after a double click
@@ -114,7 +115,7 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil || o.Session != "" && !o.NewWindow {
 		return OpenOptions{}, false
 	}
-	if c.readPassphrase() != nil {
+	if !restarted && c.readPassphrase() != nil {
 		return OpenOptions{}, false
 	}
 	o.DataDir, o.ConfigPath, o.Set, o.Passphrase = c.dataDir, c.configPath, c.set, c.passphrase

@@ -108,10 +108,13 @@ func encryptData(ctx context.Context, r *run) (reply, error) {
 	if err := r.openSealed(ctx); err != nil {
 		return reply{}, err
 	}
-	_, sealed, err := r.setup.Archive().SealedWith()
+	lock, sealed, err := r.setup.Archive().SealedWith()
 	switch {
 	case err != nil:
 		return reply{}, err
+	case sealed && r.on(signInFlag) && !lock.SignIn():
+		return reply{}, chat.Errorf(chat.CodeConflict, opSealing, "The data is sealed already, with a passphrase; nothing was changed.").
+			WithHint("contextinfinity keys sign-in opens it with your sign-in instead")
 	case sealed:
 		r.call.passphrase = given
 		return sealLeft(ctx, r)
@@ -129,7 +132,7 @@ func sealLeft(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	stop := r.watch("encrypt", nil)
-	done, err := r.setup.Archive().SealLeft(ctx)
+	done, err := r.setup.SealLeft(ctx)
 	stop()
 	if err == nil && done.Backups+len(done.Left) == 0 {
 		const problem = "The data is sealed already; nothing was changed."

@@ -27,7 +27,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 		{"verbs_test.go --data-dir /x ..", true}, {"verbs_test.go none.json", false}, {"--new-chat", true}, {"--new-chat send", false},
 	}
 	for _, c := range cases {
-		o, window := cli.WindowOptions(strings.Fields(c.args))
+		o, window := cli.WindowOptions(strings.Fields(c.args), false)
 		if window != c.window {
 			t.Errorf("%q: window %v", c.args, window)
 		}
@@ -39,19 +39,19 @@ func TestWindowOrCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, ok := cli.WindowOptions([]string{"verbs_test.go", "--new-chat"}); !ok || !o.NewChat || len(o.Files) != 1 || o.Files[0] != here {
+	if o, ok := cli.WindowOptions([]string{"verbs_test.go", "--new-chat"}, false); !ok || !o.NewChat || len(o.Files) != 1 || o.Files[0] != here {
 		t.Errorf("%+v, %v", o, ok)
 	}
-	if o, ok := cli.WindowOptions([]string{"--new-window", "--session", "X"}); !ok || !o.NewWindow || o.Session != "X" {
+	if o, ok := cli.WindowOptions([]string{"--new-window", "--session", "X"}, false); !ok || !o.NewWindow || o.Session != "X" {
 		t.Errorf("%+v, %v", o, ok)
 	}
-	if o, ok := cli.WindowOptions([]string{"--quick"}); !ok || !o.Quick {
+	if o, ok := cli.WindowOptions([]string{"--quick"}, false); !ok || !o.Quick {
 		t.Errorf("%+v, %v", o, ok)
 	}
-	if _, ok := cli.WindowOptions([]string{"--session", "X"}); ok {
+	if _, ok := cli.WindowOptions([]string{"--session", "X"}, false); ok {
 		t.Error("a session without a window")
 	}
-	if o, ok := cli.WindowOptions([]string{"--hidden"}); !ok || !o.Hidden {
+	if o, ok := cli.WindowOptions([]string{"--hidden"}, false); !ok || !o.Hidden {
 		t.Errorf("%+v, %v", o, ok)
 	}
 	for _, v := range append(cli.Verbs(), "help", "__complete") {

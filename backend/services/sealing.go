@@ -13,30 +13,51 @@ import (
 func (s Setup) NewLock(k seal.Key, passphrase, code string) (seal.Lock, error) {
 	l, err := seal.NewLock(k, passphrase, code)
 	if err == nil && l.SignIn() {
-		err = s.Keys.KeepDataKey(k)
+		err = s.keepKey(k)
 	}
 	return l, err
 }
+
+// keepKey gives a key to the keyring. It is noted before, so that it is removed again if nothing comes to need it.
+func (s Setup) keepKey(k seal.Key) error {
+	if err := s.Archive().NoteKeys(k.ID()); err != nil {
+		return err
+	}
+	return s.Keys.KeepDataKey(k)
+}
+
+// TidyKeyring removes from the keyring the keys that were noted and that nothing needs. What fails is tried again at the
+// next start.
+func (s Setup) TidyKeyring() {
+	if err := s.forgetKeys(); err != nil {
+		s.Log.Warn("a key that is not used any more is still in the keyring", "err", err)
+	}
+}
+
+func (s Setup) forgetKeys() error { return s.Archive().ForgetKeys(s.Keys.ForgetDataKey) }
 
 // SetPassphrase replaces the passphrase of sealed data, which does not open with the sign-in then. Without a passphrase
 // the keyring keeps the key instead.
 func (s Setup) SetPassphrase(data interface {
 	ChangeLock(func(*seal.Lock, seal.Key) error) error
 }, passphrase string) error {
-	var was seal.Lock
 	err := data.ChangeLock(func(l *seal.Lock, k seal.Key) error {
-		if was = *l; passphrase == "" {
-			if err := s.Keys.KeepDataKey(k); err != nil {
-				return err
-			}
+		var err error
+		switch {
+		case passphrase == "":
+			err = s.keepKey(k)
+		case l.SignIn():
+			err = s.Archive().NoteKeys(l.Key)
+		}
+		if err != nil {
+			return err
 		}
 		return l.SetPassphrase(k, passphrase)
 	})
-	if err != nil || passphrase == "" {
+	if err != nil {
 		return err
 	}
-	// The keyring may also have a key that an earlier call could not remove.
-	if err := s.Keys.ForgetDataKey(was.Key); err != nil && was.SignIn() {
+	if err := s.forgetKeys(); err != nil && passphrase != "" {
 		return chat.WrapError(chat.CodeUnavailable, "keys.forget", err,
 			"The passphrase is in force, but the system keyring still has the key: whoever signs in can open the data with it.").
 			WithHint("unlock the keyring and set the passphrase again")
@@ -45,23 +66,30 @@ func (s Setup) SetPassphrase(data interface {
 }
 
 // Reseal gives the data the key that seal.Use has made current, or stores it plain (store.Archive.Reseal). Then the
-// keyring has no key that opens nothing any more: the one of before is kept while backups are left that need it.
+// keyring has no key that nothing needs.
 func (s Setup) Reseal(ctx context.Context) (store.Sealing, error) {
 	archive := s.Archive()
 	was, from, err := archive.Lock()
-	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+	switch {
+	case chat.CodeOf(err) == chat.CodeNotFound: // it is plain
+		err = nil
+	case err == nil && was.SignIn():
+		err = archive.NoteKeys(was.Key)
+	}
+	if next, key, sealed := seal.Current(); err == nil && sealed && next.SignIn() {
+		err = s.keepKey(key) // again: the start of another process could have removed it, because nothing needed it yet
+	}
+	if err != nil {
 		return store.Sealing{}, err
 	}
-	next, _, _ := seal.Current()
 	result, err := archive.Reseal(ctx, from, was.Key != "")
-	now, _, _ := archive.Lock()
-	for _, l := range []seal.Lock{was, next} {
-		if l.Key == "" || !l.SignIn() || l.Key == now.Key || l.Key == was.Key && len(result.Left) > 0 {
-			continue
-		}
-		if err := s.Keys.ForgetDataKey(l.Key); err != nil {
-			s.Log.Warn("a key that is not used any more is still in the keyring", "key", l.Key, "err", err)
-		}
-	}
+	s.TidyKeyring()
+	return result, err
+}
+
+// SealLeft converts the backups that Reseal has left (store.Archive.SealLeft).
+func (s Setup) SealLeft(ctx context.Context) (store.Sealing, error) {
+	result, err := s.Archive().SealLeft(ctx)
+	s.TidyKeyring()
 	return result, err
 }

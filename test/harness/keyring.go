@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bufio"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -100,6 +101,16 @@ func NewKeyring(t testing.TB) *Keyring {
 	}
 	k.Set(t, KeyringOpen)
 	return k
+}
+
+// Copy starts another keyring, with the same secrets.
+func (k *Keyring) Copy(t testing.TB) *Keyring {
+	t.Helper()
+	other := NewKeyring(t)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	maps.Copy(other.secrets, k.secrets)
+	return other
 }
 
 // Set changes how the keyring answers from now on.

@@ -15,7 +15,8 @@ import (
 
 // TestDataThatOpensWithTheSignIn: the keyring keeps the key, and every verb works without a passphrase. With a keyring that
 // is gone, has another key or none, refuses, or is locked and does not answer, verbs refuse in words; the code opens the data
-// and a lone backup. A passphrase and the sign-in replace each other; the keyring never keeps a key that opens nothing.
+// and a lone backup. A passphrase and the sign-in replace each other; the keyring never keeps a key that opens nothing, and
+// what it refuses to remove is removed at the next start.
 func TestDataThatOpensWithTheSignIn(t *testing.T) {
 	t.Parallel()
 	const word = "xylocanary"
@@ -91,9 +92,17 @@ func TestDataThatOpensWithTheSignIn(t *testing.T) {
 
 	secret := filepath.Join(t.TempDir(), "secret")
 	harness.WriteFile(t, secret, []byte("correct horse\n"))
-	h.OK("keys", "passphrase", "--new-passphrase-file", secret)
+	ring.Set(t, harness.KeyringRefuses)
+	for range 2 { // each time it is said that the keyring still has the key
+		h.Run("keys", "passphrase", "--new-passphrase-file", secret, "--passphrase-file", code, "--json").Fails(1, chat.CodeUnavailable)
+	}
+	ring.Set(t, harness.KeyringOpen)
+	h.OK("reconcile", "--passphrase-file", code)
 	if names := ring.Names(); names != "" {
 		t.Errorf("with a passphrase the keyring has %q", names)
+	}
+	if hint := h.Run("encrypt", "--sign-in", "--yes", "--json").Fails(1, chat.CodeConflict).Hint; !strings.Contains(hint, "keys sign-in") {
+		t.Errorf("data with a passphrase: %q", hint)
 	}
 	h.Run("show", session, "--json").Fails(1, chat.CodeSealed)
 	h.OK("show", session, "--passphrase-file", secret)

@@ -158,13 +158,17 @@ func clean(dir string) string {
 	return dir
 }
 
-// putBack restores the old file at path. Its bytes have been cut to the durable ones before.
+// putBack restores the old file, or the empty directory, at path. Its bytes have been cut to the durable ones before.
 func putBack(path string, old *os.File) {
 	if old == nil {
 		return
 	}
 	info, err := old.Stat()
-	if err != nil || info.IsDir() {
+	if err != nil {
+		return
+	}
+	if info.IsDir() {
+		_ = os.Mkdir(path, info.Mode().Perm())
 		return
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())

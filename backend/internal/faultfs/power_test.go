@@ -69,6 +69,17 @@ func replace(steps int) {
 	}
 }
 
+// removeFolder removes a folder with a file, both of which were durable.
+func removeFolder() {
+	check(Mkdir(Backup, "aside", 0o700))
+	f := newFile(filepath.Join("aside", "a"))
+	put(f, "x")
+	check(f.Sync())
+	check(SyncDir(Backup, "aside"))
+	check(Remove(Backup, f.Name()))
+	check(Remove(Backup, "aside"))
+}
+
 // outages are the actions of a program before a power failure, and the expected files afterwards. At the start there is
 // a file named old with the content "old".
 var outages = map[string]struct {
@@ -117,6 +128,8 @@ var outages = map[string]struct {
 		check(SyncDir(Backup, "aside"))
 		check(SyncDir(Backup, "."))
 	}, map[string]string{"aside/old": "old"}},
+	"a folder removed with its file":     {func() { removeFolder() }, map[string]string{"old": "old", "aside/a": "x"}},
+	"the removal of a folder is durable": {func() { removeFolder(); check(SyncDir(Backup, ".")) }, map[string]string{"old": "old"}},
 	"copied through io.Copy": {func() {
 		f := newFile("a")
 		check(SyncDir(Journal, "."))

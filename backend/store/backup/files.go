@@ -2,7 +2,10 @@ package backup
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"contextinfinity/backend/internal/faultfs"
 )
@@ -48,6 +51,24 @@ func writeFile(path string, data []byte) error {
 	}
 	_, err = out.Write(data)
 	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// removeFolder removes a folder, or a file, with all that is in it, so that a loss of power does not bring it back.
+func removeFolder(path string) error {
+	var all []string
+	err := filepath.WalkDir(path, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, path := range slices.Backward(all) { // what is in a folder before the folder
+		if err == nil {
+			err = faultfs.Remove(faultfs.Backup, path)
+		}
+	}
+	return errors.Join(err, syncDir(filepath.Dir(path)))
 }
 
 func syncDir(dir string) error { return faultfs.SyncDir(faultfs.Backup, dir) }

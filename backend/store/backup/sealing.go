@@ -121,14 +121,11 @@ type Sealing struct {
 // Errors: CodeLocked (a program has the data open), CodeNotFound (no data), CodeConflict, CodeBusy, CodeNoSpace,
 // CodeCorrupt. The data is then as before.
 func (a *Archive) Reseal(ctx context.Context, from seal.Key, wasSealed bool) (s Sealing, err error) {
-	lock, err := sqlite.LockWriter(a.dir, "")
+	release, err := a.hold()
 	if err != nil {
 		return s, err
 	}
-	defer func() { _ = lock.Release() }()
-	if _, err := a.FinishRestore(); err != nil {
-		return s, err
-	}
+	defer release()
 	if err := a.settle(ctx); err != nil {
 		return s, sqlite.MapError(opSeal, err)
 	}
@@ -148,14 +145,29 @@ func (a *Archive) Reseal(ctx context.Context, from seal.Key, wasSealed bool) (s 
 	if sealed {
 		s, err = a.FinishSealing(ctx)
 	}
+	a.At("done")
 	s.Outside = a.Outside()
 	return s, sqlite.MapError(opSeal, err)
 }
 
+// hold takes the writer's lock of closed data, and completes what a crash has left.
+func (a *Archive) hold() (release func(), err error) {
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = lock.Release() }
+	if _, err := a.FinishRestore(); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
 // settle brings all of the data into the database file, and refuses what cannot be copied.
 func (a *Archive) settle(ctx context.Context) error {
-	if sqlite.SizeOf(a.database()) == 0 {
-		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
+	if err := a.refuseNoData(); err != nil {
+		return err
 	}
 	if err := RefuseDamagedLog(a.dir); err != nil {
 		return err
@@ -189,6 +201,13 @@ func (a *Archive) settle(ctx context.Context) error {
 	return err
 }
 
+func (a *Archive) refuseNoData() error {
+	if sqlite.SizeOf(a.database()) == 0 {
+		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
+	}
+	return nil
+}
+
 // exchangeSealed copies the database and the journals as new ones are, and puts them in the place of the old ones.
 func (a *Archive) exchangeSealed(l sealedLock, sealed bool) error {
 	stamp := a.clock.Now().Format(backupStamp)
@@ -209,7 +228,7 @@ func (a *Archive) exchangeSealed(l sealedLock, sealed bool) error {
 	}
 	a.At("copied")
 	if err == nil { // derived, or plain by intent
-		err = errors.Join(os.RemoveAll(filepath.Join(a.dir, search.VectorCacheFile)), os.RemoveAll(filepath.Join(a.dir, sqlite.DragDir)))
+		err = errors.Join(removeFolder(filepath.Join(a.dir, search.VectorCacheFile)), removeFolder(filepath.Join(a.dir, sqlite.DragDir)))
 	}
 	if err == nil {
 		err = errors.Join(syncDir(staging), syncDir(a.dir))
@@ -271,14 +290,16 @@ func (a *Archive) finishSealing(ctx context.Context, l sealedLock) (s Sealing, e
 
 // SealLeft converts what Reseal has left, where that is possible now. Errors are those of ChangeLock.
 func (a *Archive) SealLeft(ctx context.Context) (s Sealing, err error) {
-	lock, err := sqlite.LockWriter(a.dir, "")
+	release, err := a.hold()
 	if err != nil {
 		return s, err
 	}
-	defer func() { _ = lock.Release() }()
-	if _, err := a.FinishRestore(); err != nil {
-		return s, err
-	}
+	defer release()
+	return a.sealLeft(ctx)
+}
+
+// sealLeft is SealLeft of a caller who holds the writer's lock.
+func (a *Archive) sealLeft(ctx context.Context) (s Sealing, err error) {
 	if _, _, err := a.Lock(); err != nil {
 		return s, err
 	}
@@ -290,20 +311,14 @@ func (a *Archive) SealLeft(ctx context.Context) (s Sealing, err error) {
 	return s, sqlite.MapError(opSeal, err)
 }
 
+// SealLeft is Archive.SealLeft while the data is open for writing.
+func (b *Backups) SealLeft(ctx context.Context) (Sealing, error) { return b.Archive.sealLeft(ctx) }
+
 // resealCopies converts the backups and what restores quarantined. What cannot be read stays as it is, and is named.
 func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
-	var list []string
-	for _, pattern := range []string{
-		filepath.Join(sqlite.BackupDir, "*.db"),
-		filepath.Join(core.ReplacedDir, "*", sqlite.DatabaseFile),
-		filepath.Join(core.ReplacedDir, "*", sqlite.BackupDir, "*.db"),
-		filepath.Join(core.ReplacedDir, "*", sqlite.StreamDir, "*"),
-	} {
-		found, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), pattern))
-		if err != nil {
-			return err
-		}
-		list = append(list, found...)
+	list, err := a.copies()
+	if err != nil {
+		return err
 	}
 	for _, path := range list {
 		if err := ctx.Err(); err != nil {
@@ -323,6 +338,23 @@ func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
 		a.At("copy converted")
 	}
 	return nil
+}
+
+// copies returns the paths of the backups, and of what restores quarantined.
+func (a *Archive) copies() (list []string, err error) {
+	for _, pattern := range []string{
+		filepath.Join(sqlite.BackupDir, "*.db"),
+		filepath.Join(core.ReplacedDir, "*", sqlite.DatabaseFile),
+		filepath.Join(core.ReplacedDir, "*", sqlite.BackupDir, "*.db"),
+		filepath.Join(core.ReplacedDir, "*", sqlite.StreamDir, "*"),
+	} {
+		found, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), pattern))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
 }
 
 // resealCopy replaces a copy of the data, or a journal, by one that is as new ones are.
@@ -345,9 +377,9 @@ func resealCopy(path string) (changed bool, err error) {
 		err = sqlite.Recode(path, temp)
 	}
 	if err == nil {
-		err = faultfs.Rename(faultfs.Backup, temp, path)
+		err = move(temp, path)
 	}
-	return err == nil, errors.Join(err, syncDir(filepath.Dir(path)))
+	return err == nil, err
 }
 
 func resealJournal(from, to string) error {
@@ -392,14 +424,11 @@ func (a *Archive) Outside() []string {
 //
 // Errors: CodeLocked, CodeNotFound (the data is not sealed), CodeSealed (its key is not known).
 func (a *Archive) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
-	lock, err := sqlite.LockWriter(a.dir, "")
+	release, err := a.hold()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Release() }()
-	if _, err := a.FinishRestore(); err != nil {
-		return err
-	}
+	defer release()
 	return a.changeLock(change)
 }
 

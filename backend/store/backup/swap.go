@@ -114,7 +114,7 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 		}
 	}
 	if w.Discard {
-		if err := os.RemoveAll(aside); err != nil {
+		if err := removeFolder(aside); err != nil {
 			return "", err
 		}
 	}

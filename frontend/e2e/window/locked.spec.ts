@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
-import { until } from '../harness/process.ts';
-import { waitForWindow } from './desktop.ts';
-import { completeFirstRun, sendMessage, test, turnName } from './fixtures.ts';
+import type { Home } from '../harness/home.ts';
+import { foundInMemory } from '../harness/memory.ts';
+import { built, processTree, repository, until } from '../harness/process.ts';
+import { exhaustive } from '../harness/tier.ts';
+import { Desktop, waitForWindow } from './desktop.ts';
+import { completeFirstRun, conversationText, sendMessage, test, turnName } from './fixtures.ts';
 
 test('sealed data: the window asks for the passphrase and opens it; no file, argument or variable has a word of it', async ({ provider, open, home }) => {
   const passphrase = 'correct horse battery';
@@ -41,3 +45,60 @@ test('sealed data: the window asks for the passphrase and opens it; no file, arg
   await desktop.crash();
   for (const text of [passphrase, 'xylocanary']) expect(home.filesContaining(text)).toEqual([]);
 });
+
+/** The key of sealed data, as docs/encryption.md says how to open its lock. */
+async function dataKey(home: Home, code: string): Promise<Buffer> {
+  const { Decrypter } = await import(createRequire(join(repository, 'test/reader/read.mjs')).resolve('age-encryption'));
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(code);
+  return Buffer.from(await decrypter.decrypt(Buffer.from(JSON.parse(readFileSync(join(home.dataDir, 'lock.json'), 'utf8')).recovery, 'base64')));
+}
+
+test('a locked program and its children have neither a word, nor the passphrase, nor the key in their memory', exhaustive, async ({ provider, open, home, vendors }) => {
+  const passphrase = 'correct horse battery';
+  home.configure(provider);
+  provider.answer('Where is the xylocanary?', 'The xylocanary sings.');
+  const plain = await open();
+  await completeFirstRun(plain);
+  await sendMessage(plain, 'Where is the xylocanary?');
+  await until('the turn is committed', async () => /saved/.test(await turnName(plain)));
+  expect(await plain.close()).toBe(true);
+  const secret = join(home.root, 'secret');
+  writeFileSync(secret, passphrase);
+  const { recovery_code: code } = JSON.parse(cli(home, 'encrypt', '--passphrase-file', secret, '--yes', '--json'));
+  const sought = { word: 'xylocanary', passphrase, code, key: await dataKey(home, code) };
+
+  const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--passphrase-file', secret]);
+  try {
+    await until('the sessions', () => desktop.page.has('[data-session]'));
+    await desktop.page.run(`document.querySelector('[data-session]').click()`);
+    await until('the answer', async () => (await conversationText(desktop)).includes('The xylocanary sings.'));
+    writeFileSync(secret, ''); // the file of an open program may be gone
+    const [program, ...children] = processTree(desktop.pid).map((pid) => foundInMemory(pid, sought)); // the search sees
+    expect(program).toEqual(['key', 'passphrase', 'word']);
+    expect(children.flat()).toContain('word');
+
+    const before = processTree(desktop.pid).slice(1);
+    await desktop.page.keys('\uE009', ',');
+    await desktop.page.press('Data and backups', 'nav[aria-label="Settings"]');
+    await desktop.page.press('Lock now').catch(() => undefined); // the page closes
+    await until('the locked program has a page', () => processTree(desktop.pid).some((pid) => pid !== desktop.pid && !before.includes(pid) && isPage(pid)));
+    await waitForWindow(desktop.pid);
+    await until('the earlier page has ended', () => !before.some(isPage));
+    for (const pid of processTree(desktop.pid)) expect(foundInMemory(pid, sought), `process ${pid}: ${name(pid)}`).toEqual([]);
+    expect(() => cli(home, 'sessions', '--json')).toThrow();
+  } finally {
+    await desktop.cleanUp().catch(() => undefined); // its driver lost the connection when it restarted
+  }
+});
+
+/** The command of a process; empty: it has ended. */
+function name(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const isPage = (pid: number) => name(pid).includes('WebKitWebProcess');

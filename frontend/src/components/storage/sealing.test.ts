@@ -54,6 +54,17 @@ test('sealed data: what is plain is named; it is locked at once', async () => {
   await waitFor(() => expect(backend.disk.pending).toBe('lock'));
 });
 
+test('plain backups are sealed at once; those that cannot be are still named', async () => {
+  await part((prepared) => {
+    sealed(prepared);
+    prepared.disk.sealing.plain.push('/data/backups/damaged.db');
+  });
+  await user.click(await screen.findByRole('button', { name: 'Seal now' }));
+  expect(await screen.findByText(/could not be converted/)).toBeVisible();
+  await waitFor(() => expect(screen.queryByText('/data/backups/plain.db')).toBeNull());
+  expect(screen.getByText('/data/backups/damaged.db')).toBeVisible();
+});
+
 test('a new passphrase and a new code are in force without a restart', async () => {
   const { backend, called } = await part(sealed);
   await user.click(await screen.findByRole('button', { name: 'New passphrase…' }));

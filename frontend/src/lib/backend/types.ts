@@ -2929,6 +2929,12 @@ export interface SealingService {
    * Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
    */
   unseal(): Promise<void>;
+  /**
+   * SealLeft seals the backups in the data directory that are plain, because they could not be sealed with the data.
+   *
+   * Errors: CodeCorrupt (some still cannot be sealed), CodeConflict (the data is open read-only).
+   */
+  sealLeft(): Promise<void>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
   /**

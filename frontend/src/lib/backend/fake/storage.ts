@@ -206,6 +206,11 @@ export function sealingService(disk: FakeDisk): SealingService {
     unseal: async () => {
       disk.pending = 'unseal';
     },
+    sealLeft: async () => {
+      const damaged = disk.sealing.plain.filter((path) => path.includes('damaged'));
+      disk.sealing = { ...disk.sealing, plain: damaged };
+      if (damaged.length > 0) throw new BackendError(errorView(`${damaged.length} copies of the data could not be converted, and are as they were.`, '', 'corrupt'));
+    },
     setPassphrase: async (passphrase) => {
       disk.sealing.signIn = false;
       disk.passphrase = passphrase;

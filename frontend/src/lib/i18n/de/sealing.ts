@@ -28,6 +28,7 @@ export default {
   withoutBoth: 'Ohne Passphrase und Code können auch Sie Ihre Daten nicht öffnen.',
   lockNow: 'Jetzt sperren',
   plain: '{count, plural, one {Diese Sicherung ist nicht versiegelt:} other {Diese # Sicherungen sind nicht versiegelt:}}',
+  sealLeft: 'Jetzt versiegeln',
   outside: '{count, plural, one {Diese Kopie an einem anderen Ort wird nie umgewandelt:} other {Diese # Kopien an anderen Orten werden nie umgewandelt:}}',
   codeLead: 'Dieser Wiederherstellungscode öffnet die Daten, wenn die Passphrase oder der Schlüsselbund verloren ist. Bewahren Sie ihn getrennt von diesem Computer auf: auf Papier oder in einem Passwortmanager. Er wird nicht noch einmal angezeigt.',
   theCode: 'Wiederherstellungscode',

@@ -26,6 +26,7 @@ export default {
   withoutBoth: 'Without the passphrase and the code, you cannot open your data either.',
   lockNow: 'Lock now',
   plain: '{count, plural, one {This backup is not sealed:} other {These # backups are not sealed:}}',
+  sealLeft: 'Seal now',
   outside: '{count, plural, one {This copy elsewhere is never converted:} other {These # copies elsewhere are never converted:}}',
   codeLead: 'This recovery code opens the data if the passphrase or the keyring is lost. Keep it apart from this computer: on paper, or in a password manager. It is not shown again.',
   theCode: 'Recovery code',
