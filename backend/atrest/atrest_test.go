@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -135,5 +136,39 @@ func TestEveryFileOfTheDataHasItsPlace(t *testing.T) {
 		if Temporary(name) != temporary {
 			t.Errorf("%s: %v", name, !temporary)
 		}
+	}
+}
+
+// TestAFolderIsMadeWhileAnotherProcessSweeps: the sweep of another process never takes a folder away from whoever just makes it,
+// and its lock is not held yet.
+func TestAFolderIsMadeWhileAnotherProcessSweeps(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	stop := make(chan struct{})
+	var swept sync.WaitGroup
+	swept.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				sweep("") // another process does not wait for this one's `making`
+			}
+		}
+	})
+	defer swept.Wait()
+	defer close(stop)
+	for i := range 2_000 {
+		f, err := MakeFolder(temp, ReadingPrefix)
+		if err != nil {
+			t.Fatalf("folder %d: %v", i, err)
+		}
+		if err := os.WriteFile(f.File("copy"), nil, 0o600); err != nil {
+			t.Fatalf("folder %d: %v", i, err)
+		}
+		if err := os.RemoveAll(f.Path); err != nil {
+			t.Fatal(err)
+		}
+		f.Release()
 	}
 }

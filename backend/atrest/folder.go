@@ -29,33 +29,38 @@ func MakeFolder(dir, prefix string) (*Folder, error) { return MakeCopy(dir, pref
 
 // MakeCopy is like MakeFolder, for a copy of a file: the folder does not concern other data than that one.
 func MakeCopy(dir, prefix, of string) (*Folder, error) {
-	making.Lock()
-	defer making.Unlock()
-	path, err := os.MkdirTemp(dir, prefix)
-	if err != nil {
-		return nil, err
-	}
-	return hold(path, of)
+	return held(of, func() (string, error) { return os.MkdirTemp(dir, prefix) })
 }
 
 // MakeNamed is like MakeFolder, for a folder with this exact name.
 func MakeNamed(class faultfs.Class, path string) (*Folder, error) {
-	making.Lock()
-	defer making.Unlock()
-	if err := faultfs.Mkdir(class, path, 0o700); err != nil {
-		return nil, err
-	}
-	return hold(path, "")
+	return held("", func() (string, error) { return path, faultfs.Mkdir(class, path, 0o700) })
 }
 
-func hold(path, of string) (*Folder, error) {
-	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(path))
+// held makes a folder and locks it. Another process may find it before it is locked, and remove it: then it is made again.
+func held(of string, mkdir func() (string, error)) (*Folder, error) {
+	making.Lock()
+	defer making.Unlock()
+	for {
+		path, err := mkdir()
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Join(path, lockFile)
+		lock, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(path))
+		}
+		_, _ = lock.WriteString(resolved(of))       // without it, it concerns every data directory
+		for filelock.IsLocked(filelock.Try(lock)) { // on a file system without locks, Sweep goes by the folder's age
+			time.Sleep(time.Millisecond)
+		}
+		mine, err := lock.Stat()
+		if now, err2 := os.Stat(name); err == nil && err2 == nil && os.SameFile(mine, now) {
+			return &Folder{Path: path, lock: lock}, nil
+		}
+		_ = lock.Close()
 	}
-	_, _ = lock.WriteString(resolved(of)) // without it, it concerns every data directory
-	_ = filelock.Try(lock)                // on a file system without locks, Sweep goes by the folder's age
-	return &Folder{Path: path, lock: lock}, nil
 }
 
 // File returns the path of a file in the folder.

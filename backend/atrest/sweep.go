@@ -17,6 +17,10 @@ import (
 func Sweep(dataDir string) (named []string) {
 	making.Lock()
 	defer making.Unlock()
+	return sweep(dataDir)
+}
+
+func sweep(dataDir string) (named []string) {
 	for _, p := range Places {
 		if p.Sweep != Dead {
 			continue
@@ -24,10 +28,10 @@ func Sweep(dataDir string) (named []string) {
 		for _, found := range p.matches(dataDir) {
 			switch s, lock := examine(found, p.Age); s {
 			case dead:
-				if lock != nil {
-					_ = lock.Close() // Windows removes no open file; nobody else takes a lock that exists already
+				err := os.RemoveAll(found) // under its lock: whoever is just making it waits, and finds it gone
+				if _ = lock.Close(); err != nil {
+					_ = os.RemoveAll(found) // Windows removes no open file. What stays is tried again at the next start.
 				}
-				_ = os.RemoveAll(found) // what cannot be removed is tried again at the next start
 			case living:
 				if p.Delete == Named && concerns(found, dataDir) {
 					named = append(named, found)
