@@ -270,6 +270,8 @@ export default {
   facts: 'Facts',
   decisions: 'Decisions',
   constraints: 'Constraints',
+  artifacts: 'Artifacts',
+  lastExchange: 'Last exchange',
   needsSummaries: '{count, plural, one {# turn that no longer fits has} other {# turns that no longer fit have}} no summary yet, {tokens, plural, one {# token} other {# tokens}}',
   extractsUntil: 'Extracts are sent instead until they are summarized. The turns themselves are saved.',
   recentTooLarge: 'The newest messages need {required, number} of at most {budget, number} tokens, so they are sent in part',
