@@ -119,8 +119,8 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
 		name: "general.instructions", group: groupGeneral, label: "Instructions for all chats", def: "", lines: true, check: checkInstructions,
-		help: "What every model should know about you, and how it should answer: custom instructions, sent before each session's own " +
-			"system prompt, from the next message on.",
+		help: "What every model should know about you, and how it should answer: custom instructions (system prompt), sent " +
+			"before those of each session, from the next message on.",
 	}, func(c *Config) any { return &c.General.Instructions }},
 	{spec{
 		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},

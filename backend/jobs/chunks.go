@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -31,7 +32,7 @@ type ChunkStore interface {
 	QueueChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens, limit int) (int, error)
 	ChunksToSummarize(ctx context.Context, turn chat.TurnID, minTokens, limit int) ([]chat.ChunkText, error)
 	SpendOnChunks(ctx context.Context, tokens, limit int) (bool, error)
-	ChunkSummaries(ctx context.Context, minTokens int) (chat.ChunkSummaries, error)
+	ChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens int) (chat.ChunkSummaries, error)
 	PutChunkSummary(context.Context, chat.ChunkSummary) error
 }
 
@@ -69,7 +70,11 @@ func (r *Runner) ChunkProgress(ctx context.Context) (*ChunkProgress, error) {
 	if !policy.On {
 		return nil, nil
 	}
-	found, err := r.d.Chunks.Store.ChunkSummaries(ctx, librarian.MinChunk)
+	allowed, err := r.chunkModels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.d.Chunks.Store.ChunkSummaries(ctx, allowed, librarian.MinChunk)
 	return &ChunkProgress{found, policy.DailyTokens}, err
 }
 
@@ -101,20 +106,19 @@ func (r *Runner) summaries(ctx context.Context, stop func() bool) (int, error) {
 	return total, nil
 }
 
+// chunkModels returns the models of turns with unsummarized chunks that a model may read.
+func (r *Runner) chunkModels(ctx context.Context) ([]chat.ProviderModel, error) {
+	models, err := r.d.Chunks.Store.UnsummarizedModels(ctx, librarian.MinChunk)
+	return slices.DeleteFunc(models, func(m chat.ProviderModel) bool {
+		return r.chunkModel(ctx, chat.Turn{Provider: m.Provider, Model: m.Model}) == nil
+	}), err
+}
+
 // queueChunks queues the turns of those models whose provider may read them.
 func (r *Runner) queueChunks(ctx context.Context) (int, error) {
-	models, err := r.d.Chunks.Store.UnsummarizedModels(ctx, librarian.MinChunk)
-	if err != nil {
+	allowed, err := r.chunkModels(ctx)
+	if err != nil || len(allowed) == 0 {
 		return 0, err
-	}
-	var allowed []chat.ProviderModel
-	for _, m := range models {
-		if r.chunkModel(ctx, chat.Turn{Provider: m.Provider, Model: m.Model}) != nil {
-			allowed = append(allowed, m)
-		}
-	}
-	if len(allowed) == 0 {
-		return 0, nil
 	}
 	return r.d.Chunks.Store.QueueChunkSummaries(ctx, allowed, librarian.MinChunk, queuedTurns)
 }
@@ -161,6 +165,16 @@ func (r *Runner) summarizeChunks(ctx context.Context, job chat.Job, turn chat.Tu
 		return r.d.Queue.PostponeJob(ctx, job.Lease(), 0)
 	}
 	return r.d.Queue.FinishJob(ctx, job.Lease())
+}
+
+// waitsForNetwork reports whether a job could not reach its model. Its last try is then repeated instead of counted: a
+// failed job would stop all summaries of chunks for a day.
+func waitsForNetwork(job chat.Job, cause error) bool {
+	e, ok := errors.AsType[interface {
+		error
+		Unreachable() bool
+	}](cause)
+	return job.Type == chat.JobSummarizeChunks && job.Attempts >= chat.MaxJobAttempts && ok && e.Unreachable()
 }
 
 func (r *Runner) summarizeChunk(ctx context.Context, job chat.Job, c chat.ChunkText, pins []chat.Pin, model librarian.Model) error {

@@ -77,7 +77,9 @@ func (b *fixture) long() []chat.ChunkText {
 
 func (b *fixture) progress() chat.ChunkSummaries {
 	b.t.Helper()
-	p, err := b.store.ChunkSummaries(b.t.Context(), librarian.MinChunk)
+	all, err := b.store.UnsummarizedModels(b.t.Context(), librarian.MinChunk)
+	b.must(err)
+	p, err := b.store.ChunkSummaries(b.t.Context(), all, librarian.MinChunk)
 	b.must(err)
 	return p
 }
@@ -99,6 +101,14 @@ func TestChunkSummariesAreOffByDefault(t *testing.T) {
 	b.catchUp(refused)
 	if p := b.progress(); len(m.calls) > 0 || p.Written > 0 || p.Waiting == 0 || p.Tokens != 0 {
 		t.Fatalf("%d calls, %+v", len(m.calls), p)
+	}
+	// What no model may read is not said to be waiting.
+	for d, want := range map[*jobs.Deps]int{&refused: 0, new(b.chunkDeps(m, on)): len(b.long())} {
+		p, err := jobs.NewRunner(*d).ChunkProgress(t.Context())
+		b.must(err)
+		if p.Waiting != want {
+			t.Errorf("%d are waiting, want %d", p.Waiting, want)
+		}
 	}
 }
 
@@ -229,6 +239,32 @@ func TestChunkSummariesAfterFailuresAndCrashes(t *testing.T) {
 	b.catchUp(d)
 	if p := b.progress(); p.Waiting != 0 || p.Written != len(b.long()) {
 		t.Errorf("in the end %+v of %d", p, len(b.long()))
+	}
+}
+
+// TestChunkSummariesWaitForTheNetwork: however long no server can be reached, the jobs are tried again with pauses, none
+// counts as failed, and they are done when the network is back.
+func TestChunkSummariesWaitForTheNetwork(t *testing.T) {
+	b := newFixture(t)
+	for range 12 {
+		b.addTurn("What happened?", passage(harbour))
+	}
+	m := &describing{fail: &llm.Error{Code: chat.CodeUnavailable, Retry: true, Message: "no route to host"}}
+	d := b.chunkDeps(m, on)
+	for range 2 * chat.MaxJobAttempts {
+		b.catchUp(d)
+		b.catchUp(d) // not before the pause is over
+		b.clock.Advance(10 * time.Minute)
+	}
+	failed, err := b.store.Jobs(t.Context(), chat.JobQuery{Type: chat.JobSummarizeChunks, State: chat.JobFailed})
+	b.must(err)
+	if len(failed) > 0 || len(m.calls) != 2*8*chat.MaxJobAttempts || b.progress().Tokens != 0 {
+		t.Fatalf("%d failed jobs, %d calls, %+v", len(failed), len(m.calls), b.progress())
+	}
+	m.fail, m.answer = nil, harbour
+	b.catchUp(d)
+	if p := b.progress(); p.Waiting != 0 || p.Written != len(b.long()) {
+		t.Errorf("with the network %+v of %d", p, len(b.long()))
 	}
 }
 

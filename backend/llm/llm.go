@@ -257,5 +257,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Retryable reports whether the same request may succeed later, provided no byte of an answer arrived.
 func (e *Error) Retryable() bool { return e.Retry }
 
+// Unreachable reports whether no server responded, provided no byte of an answer arrived: the network may be down.
+func (e *Error) Unreachable() bool {
+	return e.Code == chat.CodeUnavailable && e.Status == 0 && e.Retry
+}
+
 // ContextTooLarge reports whether the provider rejected the request for its size.
 func (e *Error) ContextTooLarge() bool { return e.Code == chat.CodeTooLarge }

@@ -43,6 +43,8 @@ var (
 	shellVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*=)?\$([A-Za-z_][A-Za-z0-9_]*)$`)
 	// windowsPath begins a word in which a backslash only separates folders.
 	windowsPath = regexp.MustCompile(`(^|=)[A-Za-z]:(\\.*)?$`)
+	// networkPath is the beginning of a path on a server of Windows: \\server\share.
+	networkPath = regexp.MustCompile(`^\\\\[\w.$?-]+\\[^\\]`)
 	// placeholder is a word of documentation in the place of something that only the reader knows.
 	placeholder = regexp.MustCompile(`<[A-Za-z][\w .-]{0,60}>`)
 	programName = regexp.MustCompile(`^([a-z0-9][a-z0-9_.+-]*|[^{}]*[/\\][^{}]*)$`) // prose begins otherwise
@@ -69,15 +71,18 @@ func oneEntry(name string, entry map[string]any) (map[string]json.RawMessage, bo
 func splitWords(line string) (words []string, ok bool) {
 	var word strings.Builder
 	var quote rune
-	begun, escaped := false, false
-	for _, c := range line {
+	begun, escaped, onNetwork := false, false, false
+	for i, c := range line {
+		if c == '\\' && (word.Len() == 0 || strings.HasSuffix(word.String(), "=")) {
+			onNetwork = networkPath.MatchString(line[i:])
+		}
 		switch {
 		case escaped:
 			if escaped = false; !strings.ContainsRune(` "'\`, c) {
 				word.WriteRune('\\') // of a path of Windows
 			}
 			word.WriteRune(c)
-		case c == '\\' && quote != '\'' && !windowsPath.MatchString(word.String()):
+		case c == '\\' && quote != '\'' && !onNetwork && !windowsPath.MatchString(word.String()):
 			begun, escaped = true, true
 		case quote != 0 && c == quote:
 			quote = 0
@@ -92,7 +97,7 @@ func splitWords(line string) (words []string, ok bool) {
 				words = append(words, word.String())
 			}
 			word.Reset()
-			begun = false
+			begun, onNetwork = false, false
 		default:
 			begun = true
 			word.WriteRune(c)

@@ -24,6 +24,9 @@ func TestReadsACommandOrAnAddress(t *testing.T) {
 		`"C:\Program Files\notes mcp\run.exe" --root "C:\Users\ada\" --deep`: {
 			name: "run", command: `C:\Program Files\notes mcp\run.exe`, args: []string{"--root", `C:\Users\ada\`, "--deep"},
 		},
+		`\\nas\tools\notes-mcp.exe --root="\\nas\Ada's files\" \\\\nas\\b '\\nas\c'`: {
+			name: "notes", command: `\\nas\tools\notes-mcp.exe`, args: []string{`--root=\\nas\Ada's files\`, `\\nas\b`, `\\nas\c`},
+		},
 		"https://mcp.example.co.uk/mcp": {name: "example", url: "https://mcp.example.co.uk/mcp"},
 		"https://mcp.co.example/mcp":    {name: "co", url: "https://mcp.co.example/mcp"},
 		"KEY=$MY_KEY npx x-mcp $DIR":    {name: "x", command: "npx", args: []string{"x-mcp", "${env:DIR}"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -90,25 +91,57 @@ func (c *Completer) ask(ctx context.Context, prepared prompt.PreparedContext) (s
 	}
 	dec := c.model.Provider.NewDecoder(llm.ToolsDisabled)
 	meter := llm.Meter{MaxBytes: maxCompletion}
+	began := false
+	var arrived strings.Builder
 	err = c.model.Provider.Stream(ctx, c.model.Endpoint, body, func(ev chat.RawEvent) error {
+		began = true
 		deltas := dec.Decode(ev)
+		for _, d := range deltas {
+			arrived.WriteString(d.Text)
+		}
 		return meter.Add(ev, deltas, dec.Parts())
 	})
 	r := dec.Result()
-	if u := r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens())); u != nil {
+	u := r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens()))
+	isCut := began && (err != nil || !r.Terminal) || arrived.Len() > 0 && r.Status == chat.StepFailed
+	if isCut {
+		u = cutOff(u, prepared.Tokens(), c.count(arrived.String()))
+	}
+	if u != nil {
 		priced := *u
 		priced.Cost = c.cost(priced)
 		r.Usage = &priced
 	}
 	switch {
 	case err != nil:
-		return "", r.Usage, err
+		return "", r.Usage, notAgain(err, isCut)
 	case !r.Terminal:
 		return "", r.Usage, errors.New("the answer was cut off")
 	case r.Status == chat.StepFailed:
-		return "", r.Usage, r.Err
+		return "", r.Usage, notAgain(r.Err, isCut)
 	case r.Refused:
 		return "", r.Usage, errors.New("the model declined")
 	}
 	return r.Text(), r.Usage, nil
+}
+
+// cutOff is the usage of an answer that did not end, which has to be paid for too. Its usage comes at its end, if at all,
+// so what was sent and what arrived is counted.
+func cutOff(reported *chat.Usage, sent, arrived int) *chat.Usage {
+	var u chat.Usage
+	if reported != nil {
+		u = *reported
+	}
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, sent), max(u.OutputTokens, arrived)
+	return &u
+}
+
+// notAgain makes the error of a cut answer one that is not worth a retry: each would cost as much again.
+func notAgain(err error, isCut bool) error {
+	if le, ok := errors.AsType[*llm.Error](err); ok && isCut {
+		failed := *le
+		failed.Retry = false
+		return &failed
+	}
+	return err
 }

@@ -332,7 +332,7 @@ func advice(e *OverBudgetError) string {
 	case e.Pinned > e.Ceiling/2:
 		return "unpin some facts, or raise budget.working_set_tokens"
 	case e.System > e.Ceiling/2:
-		return "shorten the session's system prompt, or raise budget.working_set_tokens"
+		return "shorten the session's instructions, or raise budget.working_set_tokens"
 	}
 	return "raise budget.working_set_tokens, or choose a model with a larger window"
 }

@@ -29,6 +29,13 @@ const notSummarized = `FROM chunks c JOIN turns t ON t.id = c.source_turn
 	    (k.entity_id = t.id OR k.source = '` + events.SourceBundle + `' AND k.entity_id = t.session_id))
 	  AND ` + core.MayFinish
 
+// ofModels restricts turns t to those of some models; its parameter is modelNames.
+const ofModels = ` AND t.primary_provider || ' ' || t.primary_model IN ?`
+
+func modelNames(models []chat.ProviderModel) []string {
+	return lists.Map(models, func(m chat.ProviderModel) string { return m.Provider + " " + m.Model })
+}
+
 // UnsummarizedModels returns the providers and models of the turns with chunks of at least minTokens that the librarian was
 // not asked about.
 func (s *Search) UnsummarizedModels(ctx context.Context, minTokens int) ([]chat.ProviderModel, error) {
@@ -52,10 +59,10 @@ func (s *Search) QueueChunkSummaries(ctx context.Context, models []chat.Provider
 			return err
 		}
 		args := append([]any{minTokens}, t.Device.Finishing()...)
-		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id `+notSummarized+` AND t.primary_provider || ' ' || t.primary_model IN ?
+		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id `+notSummarized+ofModels+`
 			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_key = ? || ':' || t.id AND j.state = 'dead')
 			GROUP BY t.id ORDER BY sum((SELECT count(*) FROM retrieved r WHERE r.chunk_n = c.n AND r.packed_as = 2)) DESC, t.id DESC LIMIT ?`,
-			append(args, lists.Map(models, func(m chat.ProviderModel) string { return m.Provider + " " + m.Model }), chat.JobSummarizeChunks, limit)...)
+			append(args, modelNames(models), chat.JobSummarizeChunks, limit)...)
 		for _, turn := range turns {
 			if err == nil {
 				err = queue.Enqueue(t, chat.JobSummarizeChunks, turn)
@@ -143,9 +150,9 @@ func (s *Search) SpendOnChunks(ctx context.Context, tokens, limit int) (ok bool,
 	return ok && err == nil, err
 }
 
-// ChunkSummaries returns how many chunks have the librarian's summary, how many of at least minTokens wait for it, and
-// what was used today.
-func (s *Search) ChunkSummaries(ctx context.Context, minTokens int) (chat.ChunkSummaries, error) {
+// ChunkSummaries returns how many chunks have the librarian's summary, how many of at least minTokens in turns of some
+// models have none, and what was used today.
+func (s *Search) ChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens int) (chat.ChunkSummaries, error) {
 	return core.Query(ctx, s, "chunk.summaries", func(db *gorm.DB) (out chat.ChunkSummaries, err error) {
 		today, err := spentToday(db, s.Clock.Now())
 		if err != nil {
@@ -155,8 +162,8 @@ func (s *Search) ChunkSummaries(ctx context.Context, minTokens int) (chat.ChunkS
 		if out.Written, err = sqlite.One[int](db, "chunk summaries", "", `SELECT count(*) FROM chunk_summaries WHERE summary <> ''`); err != nil {
 			return out, err
 		}
-		out.Waiting, err = sqlite.One[int](db, "chunks", "", `SELECT count(*) `+notSummarized,
-			append([]any{minTokens}, s.Device().Finishing()...)...)
+		args := append([]any{minTokens}, s.Device().Finishing()...)
+		out.Waiting, err = sqlite.One[int](db, "chunks", "", `SELECT count(*) `+notSummarized+ofModels, append(args, modelNames(models))...)
 		return out, err
 	})
 }

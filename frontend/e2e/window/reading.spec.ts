@@ -7,6 +7,21 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 const fence = '```';
 
+// WebKit made room for a scrollbar only in a later layout, for instance when a block was pointed at: what is below moved.
+test('in the real window: wide code and tables have the room of their scrollbars from the beginning', async () => {
+  const env = await WindowEnv.open();
+  const { page } = env.desktop;
+  const row = (cell: (i: number) => string) => `|${Array.from({ length: 14 }, (_, i) => ` ${cell(i)} |`).join('')}`;
+  try {
+    await env.talk('Wide', [`${fence}ts run.ts\n${'const value = compute(alpha, beta); '.repeat(8)}\n${fence}`, [row((i) => `Column number ${i}`), row(() => '---'), row((i) => `value ${i}`)].join('\n'), 'That is all.'].join('\n\n'), 'That is all.');
+    const layout = () => page.run<unknown>(`return [...document.querySelectorAll('article .code pre, article .table > .data-scroll')].map((block) => ({
+      isWide: block.scrollWidth > block.clientWidth, cut: block.firstElementChild.getBoundingClientRect().bottom > block.getBoundingClientRect().top + block.clientTop + block.clientHeight + 0.5, scrollbar: block.offsetHeight - block.clientHeight }))`);
+    expect(await layout()).toEqual([{ isWide: true, cut: false, scrollbar: 12 }, { isWide: true, cut: false, scrollbar: 12 }]);
+  } finally {
+    await env.close();
+  }
+});
+
 test('in the real window: previews run nothing, a conversation can be printed, and Ctrl+Q quits', async () => {
   const env = await WindowEnv.open();
   const { page } = env.desktop;

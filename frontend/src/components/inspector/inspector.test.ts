@@ -90,9 +90,9 @@ describe('Pending', () => {
     expect(unknown).not.toHaveTextContent('it does not fit');
   });
 
-  test('"Add to the state" empties it', async () => {
+  test('"Summarize pending turns" empties it', async () => {
     const { app, backend, user } = await open('pending');
-    await user.click(await screen.findByRole('button', { name: 'Add to the state' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarize pending turns' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
     expect(await screen.findByText('Nothing pending')).toBeInTheDocument();
     expect(screen.queryByRole('article')).toBeNull();
@@ -111,7 +111,7 @@ describe('Pending', () => {
   test('a failed commit is shown in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
-    await user.click(await screen.findByRole('button', { name: 'Add to the state' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarize pending turns' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(screen.getByRole('alert')).toHaveTextContent('Free some space and commit again.');
     expect(screen.getAllByRole('article')).toHaveLength(2);

@@ -23,6 +23,7 @@ async function page(seeded = true) {
   if (seeded) seedServers(backend.store, backend.mcp);
   const page = new ToolsPage(backend);
   void page.panel.refresh();
+  void page.servers.refresh();
   mountIn(app, ServersPart, { page });
   if (seeded) await screen.findByRole('region', { name: 'files' });
   return { app, backend, server: (name: string) => screen.getByRole('region', { name }) };
@@ -48,6 +49,7 @@ describe('the page of tool servers', () => {
     for (const tool of ['read', 'write']) backend.toolbox.definitions.push(toolDefinition({ source: 'files', tool, pinned: 'new' }));
     const page = new ToolsPage(backend);
     void page.panel.refresh();
+    void page.servers.refresh();
     mountIn(app, ServersPart, { page });
     const card = within(await screen.findByRole('region', { name: 'files' }));
     expect(await card.findByText('2 tools are not offered to models until you accept them')).toBeVisible();

@@ -1,5 +1,5 @@
 import type { Backend } from '$lib/backend/backend';
-import type { ToolDecision, ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
+import type { ServersPanel, ToolDecision, ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
 import { Act, Loaded } from '$shared/loaded.svelte';
 
 /** What one source offers, with the number of definitions that need a review. */
@@ -12,6 +12,7 @@ export interface ToolSource {
 /** The page about tools: which tools there are, which decisions were made, and the actions on them. */
 export class ToolsPage {
   readonly panel: Loaded<ToolsPanel>;
+  readonly servers: Loaded<ServersPanel>;
   /** Named after the object of the action, so that the error is shown there. */
   readonly act = new Act();
   readonly #backend: Backend;
@@ -19,6 +20,12 @@ export class ToolsPage {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.panel = new Loaded(() => backend.tools.panel());
+    this.servers = new Loaded(() => backend.servers.servers());
+  }
+
+  /** Whether tools and servers have been loaded, or could not be: they are shown together, so that none moves the others. */
+  get loaded(): boolean {
+    return [this.panel, this.servers].every(({ value, error }) => value !== undefined || error !== undefined);
   }
 
   /** In the program's order. */

@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
+import { seedServers } from '$lib/backend/fake/servers';
 import { toolCall, toolDefinition } from '$lib/backend/fake/tools';
 import type { ToolCallState, ToolCallView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
@@ -410,10 +411,24 @@ describe('the queue', () => {
 describe('the page of tools', () => {
   const page = async () => {
     const { app, backend } = await startedApp({ tools: true });
+    seedServers(backend.store, backend.mcp);
     const { container } = mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend) });
     await screen.findByRole('region', { name: 'files' });
     return { app, backend, container, files: screen.getByRole('region', { name: 'files' }) };
   };
+
+  it('shows tools and servers together, so that nothing moves while the page loads', async () => {
+    const { app, backend } = await startedApp({ tools: true });
+    seedServers(backend.store, backend.mcp);
+    const release = backend.hold('servers.servers');
+    const { container } = mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend) });
+    await waitFor(() => expect(backend.calls.some(({ name }) => name === 'tools.panel')).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(container.querySelector('section')).toBeNull();
+    release();
+    const files = await screen.findByRole('region', { name: 'files' });
+    expect(within(files).getByText('edit_file')).toBeVisible();
+  });
 
   it('shows what changed in a definition, and accepts exactly what it showed', async () => {
     const { backend, files } = await page();

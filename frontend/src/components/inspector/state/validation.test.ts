@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StateOrigin } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { accountOf } from './validation';
 
 const account = (origin: StateOrigin, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
@@ -32,6 +33,12 @@ describe('the report on a state', () => {
 
   it('lists required items first', () => {
     expect(account('librarian', { tries: 1, required: 12, required_kept: 11, found: { facts: 3 }, kept: { facts: 3 } })?.checks).toEqual([{ name: 'Required', kept: 11, found: 12 }, { name: 'Facts', kept: 3, found: 3 }]);
+  });
+
+  it('names the sections in the language of the window', async () => {
+    await chooseLanguage('de');
+    expect(account('fallback', { kept: { 'Open tasks': 1, Facts: 2, 'Last exchange': 2 } })?.checks.map(({ name }) => name)).toEqual(['Offene Aufgaben', 'Tatsachen', 'Letzter Austausch']);
+    await chooseLanguage('en');
   });
 
   it('accepts lists and numbers as counts, and never fails on unknown fields', () => {

@@ -72,13 +72,14 @@ function countsOf(value: unknown): Record<string, number> {
   return Object.fromEntries(Object.entries(value).map(([name, count]) => [name, Array.isArray(count) ? count.length : typeof count === 'number' ? count : 0]));
 }
 
-/** The librarian's names of what it looks for in turns. */
+/** The librarian's names of what it looks for in turns, and of the sections of its summaries. */
 const kinds: Record<string, PlainKey> = {
   entities: 'inspector.entities', numbers: 'inspector.kindNumbers', dates: 'inspector.dates', urls: 'inspector.urls', paths: 'inspector.paths', code: 'inspector.code', open_tasks: 'inspector.openTasks', facts: 'inspector.facts', decisions: 'inspector.decisions', constraints: 'inspector.constraints',
+  artifacts: 'inspector.artifacts', last_exchange: 'inspector.lastExchange',
 };
 
 function nameOf(key: string): string {
-  const known = kinds[key];
+  const known = kinds[key.toLowerCase().replaceAll(' ', '_')];
   if (known) return t(known);
   const label = key.replaceAll('_', ' ').trim();
   return label.charAt(0).toUpperCase() + label.slice(1);

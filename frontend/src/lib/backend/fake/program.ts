@@ -209,7 +209,7 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new session.', value: 'sonnet', default: '' }),
-    setting({ key: 'general.instructions', label: 'Instructions for all chats', help: 'Custom instructions, sent before each session\'s own system prompt.', type: 'text', value: '', default: '' }),
+    setting({ key: 'general.instructions', label: 'Instructions for all chats', help: 'Custom instructions (system prompt), sent before those of each session.', type: 'text', value: '', default: '' }),
     setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'ui.send_key', label: 'Key that sends', help: 'With Ctrl+Enter, Enter begins a new line of the message.', type: 'choice', choices: ['Enter', 'Ctrl+Enter'], value: 'Enter', default: 'Enter' }),

@@ -455,7 +455,7 @@ export default {
     'turn off tools or tool servers, raise budget.working_set_tokens, or choose a model with a larger window': 'schalten Sie Werkzeuge oder Werkzeugserver aus, erhöhen Sie budget.working_set_tokens, oder wählen Sie ein Modell mit größerem Fenster',
     'shorten the message, or choose a model with a larger window': 'kürzen Sie die Nachricht, oder wählen Sie ein Modell mit größerem Fenster',
     'unpin some facts, or raise budget.working_set_tokens': 'lösen Sie einige Tatsachen, oder erhöhen Sie budget.working_set_tokens',
-    'shorten the session\'s system prompt, or raise budget.working_set_tokens': 'kürzen Sie die Anweisungen der Sitzung, oder erhöhen Sie budget.working_set_tokens',
+    'shorten the session\'s instructions, or raise budget.working_set_tokens': 'kürzen Sie die Anweisungen der Sitzung, oder erhöhen Sie budget.working_set_tokens',
     'raise budget.working_set_tokens, or choose a model with a larger window': 'erhöhen Sie budget.working_set_tokens, oder wählen Sie ein Modell mit größerem Fenster',
     'the %d newest messages, which are never summarized, need %d tokens, but the limit is %d': 'die {1} neuesten Nachrichten, die nie zusammengefasst werden, brauchen {2} Token, erlaubt sind {3}',
     'the newest message, which is never summarized, needs %d tokens, but the limit is %d': 'die neueste Nachricht, die nie zusammengefasst wird, braucht {1} Token, erlaubt sind {2}',

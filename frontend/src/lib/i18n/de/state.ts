@@ -56,7 +56,7 @@ export default {
   noText: 'Die Nachricht enthält keinen Text',
   nonePending: 'Keine ausstehenden Runden',
   nothingArrives: 'Es trifft keine Antwort ein',
-  committing: 'Ausstehende Runden werden übernommen',
+  committing: 'Ausstehende Runden werden zusammengefasst',
   summarized: 'Alte Runden werden zusammengefasst',
   noSuchExport: '„{scope}“ kann nicht exportiert werden',
   exportIs: 'Verwenden Sie /export turn, branch, session oder all.',

@@ -54,7 +54,7 @@ export default {
   noText: 'There is no text in the message',
   nonePending: 'No turn is pending',
   nothingArrives: 'No answer is arriving',
-  committing: 'Pending turns are being committed',
+  committing: 'Pending turns are being summarized',
   summarized: 'Old turns are summarized',
   noSuchExport: '“{scope}” cannot be exported',
   exportIs: 'Use /export turn, branch, session or all.',

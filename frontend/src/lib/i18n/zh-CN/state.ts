@@ -56,7 +56,7 @@ export default {
   noText: '消息中没有文本',
   nonePending: '没有待处理的轮次',
   nothingArrives: '没有正在接收的回答',
-  committing: '正在提交待处理轮次',
+  committing: '正在为待处理轮次生成摘要',
   summarized: '旧轮次正在生成摘要',
   noSuchExport: '无法导出“{scope}”',
   exportIs: '应为 /export turn、branch、session 或 all。',
