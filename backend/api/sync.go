@@ -115,6 +115,7 @@ func (s *Sync) Now() error {
 	if s.c.ReadOnly != "" {
 		return chat.Errorf(chat.CodeLocked, "sync.now", "The data is open read-only, so nothing can be exchanged.")
 	}
+	s.c.Vault.TryAll()
 	s.c.VaultSchedule.Now()
 	return nil
 }

@@ -609,8 +609,8 @@ func (c *counting) Get(ctx context.Context, name string) ([]byte, error) {
 	return c.Place.Get(ctx, name)
 }
 
-// TestAWaitingPartIsReadAlone: while a part of a session waits for another device's, only the file with it is read again, and it
-// is applied once the other is here.
+// TestAWaitingPartIsReadAlone: while a part of a session waits for another device's, only the file with it is read again, when
+// something came to the session, after an hour or by hand, and it is applied once the other is here.
 func TestAWaitingPartIsReadAlone(t *testing.T) {
 	all, s := members(t, 3, true)
 	a, b, c := all[0], all[1], all[2]
@@ -631,20 +631,35 @@ func TestAWaitingPartIsReadAlone(t *testing.T) {
 			c.ok(os.Remove(filepath.Join(c.folder, filepath.FromSlash(name))))
 		}
 	}
-	var place *counting
-	c.place = func(vault.Target) (vault.Place, error) {
-		place = &counting{Place: vault.Folder(c.folder)}
-		return place, nil
-	}
-	for range 2 {
+	ofA := objects(t, a.folder)
+	ofB := slices.DeleteFunc(added(nil, objects(t, b.folder), "log/"), func(name string) bool { return ofA[name] != nil })
+	place := &counting{Place: vault.Folder(c.folder)}
+	c.place = func(vault.Target) (vault.Place, error) { return place, nil }
+	ownOther, own := c.session("of C")
+	for _, step := range []struct {
+		what string
+		do   func()
+		read []string
+	}{
+		{"at first", func() {}, ofB},
+		{"nothing happened", func() {}, nil},
+		{"another session went on", func() { c.full(own.ID, "by C", "said") }, nil},
+		{"the session went on", func() { c.ok(c.RenameSession(c.ctx, s.ID, "by C")) }, ofB[:1]},
+		{"nothing happened since", func() {}, nil},
+		{"by hand", c.vault.TryAll, ofB[:1]},
+		{"an hour passed", func() { c.clock.Advance(time.Hour) }, ofB[:1]},
+		{"afterwards", func() {}, nil},
+	} {
+		step.do()
+		place.read = nil
 		out, err := c.vault.Sync(c.ctx)
 		c.ok(err)
-		if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "1 parts of sessions wait") || !c.has(other.ID) {
-			t.Errorf("%+v", out)
+		if len(out.Problems) != 1 || !strings.Contains(out.Problems[0].Error(), "1 parts of sessions wait") || !c.has(other.ID) || !c.has(ownOther.ID) {
+			t.Errorf("%s: %+v", step.what, out)
 		}
-	}
-	if n := len(slices.DeleteFunc(place.read, func(name string) bool { return !strings.HasPrefix(name, "log/") })); n != 2 {
-		t.Errorf("%d files were read again, beside the last of its own", n-1)
+		if read := slices.DeleteFunc(place.read, func(name string) bool { return !slices.Contains(ofB, name) }); !slices.Equal(read, step.read) {
+			t.Errorf("%s: %q were read", step.what, read)
+		}
 	}
 	carry(t, a.folder, c.folder, nil)
 	c.sync()

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/transfer/bundle"
@@ -142,7 +144,7 @@ func (x *exchange) at(device string) position {
 	return position{Sum: make([]byte, sha256.Size)}
 }
 
-// receive reads what is new in a log, and again the files of which parts wait.
+// receive reads what is new in a log, and again the files with parts that wait, if they may fit now.
 func (x *exchange) receive(device string) error {
 	at, last := x.at(device), x.last(device)
 	if last < at.Number {
@@ -171,11 +173,11 @@ func (x *exchange) receive(device string) error {
 		if err := x.put(x.ctx, x.state, x.existing(batch)); err != nil {
 			return err
 		}
-		waits, err := x.apply(device, batch)
+		trials, err := x.apply(device, batch)
 		if err != nil {
 			return err
 		}
-		x.report.ReceivedFiles += x.passed(device, next, batch, waits)
+		x.report.ReceivedFiles += x.passed(device, next, batch, trials)
 		if err := x.put(x.ctx, x.state, nil); err != nil {
 			return err
 		}
@@ -193,9 +195,55 @@ func (x *exchange) receive(device string) error {
 	return nil
 }
 
-// waitingFiles reads the files of a log that have parts that wait; stop: one cannot be read, which was reported.
+// trial is the last attempt to apply a file with parts that wait.
+type trial struct {
+	parts    int // that wait
+	at       time.Time
+	with     map[chat.SessionID]string // what was here of their sessions; empty: it depends on something else too
+	problems []error                   // are repeated until the next attempt
+}
+
+// tryEvery is how often a file that waits is tried although nothing is known that has changed.
+const tryEvery = time.Hour
+
+// TryAll makes the next exchange read all files that wait.
+func (v *Vault) TryAll() { v.tried.Clear() }
+
+// here describes what is here of a session, as far as parts of it may wait for that.
+func (x *exchange) here(session chat.SessionID) (string, error) {
+	lanes, err := x.Store.Lanes(x.ctx, session)
+	deleted, err2 := x.Store.DeletedHere(x.ctx, session)
+	return fmt.Sprint(lanes, deleted), errors.Join(err, err2)
+}
+
+// due reports whether a file that waits may fit now: what is here of its sessions has changed since the last attempt. What
+// that attempt reported still holds otherwise.
+func (x *exchange) due(name string) (bool, error) {
+	last, known := x.tried.Load(name)
+	if !known {
+		return true, nil
+	}
+	t := last.(trial)
+	if x.Now().Sub(t.at).Abs() >= tryEvery {
+		return true, nil
+	}
+	for session, before := range t.with {
+		if now, err := x.here(session); err != nil || now != before {
+			return true, err
+		}
+	}
+	x.report.Problems = append(x.report.Problems, t.problems...)
+	return false, nil
+}
+
+// waitingFiles reads the files of a log that have parts that wait and may fit now; stop: one cannot be read, which was reported.
 func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool, err error) {
 	for _, w := range x.state.Waiting[device] {
+		if due, err := x.due(logName(device, w.Number)); err != nil {
+			return nil, true, err
+		} else if !due {
+			continue
+		}
 		f, err := x.read(device, w.Number)
 		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
 			err = errExchanged
@@ -212,16 +260,19 @@ func (x *exchange) waitingFiles(device string, last int64) (files []file, stop b
 }
 
 // passed notes how far a log was read, and which of its files have parts that wait. complete counts those that have none.
-func (x *exchange) passed(device string, at position, batch []file, waits []int) (complete int) {
+func (x *exchange) passed(device string, at position, batch []file, trials []trial) (complete int) {
 	x.state.Logs[device] = at
 	list := slices.DeleteFunc(x.state.Waiting[device], func(w waiting) bool {
 		return slices.ContainsFunc(batch, func(f file) bool { return f.Number == w.Number })
 	})
 	for i, f := range batch {
-		if waits[i] == 0 {
+		name := logName(device, f.Number)
+		if trials[i].parts == 0 {
+			x.tried.Delete(name)
 			complete++
 		} else {
-			list = append(list, waiting{position{f.Number, f.sum()}, waits[i]})
+			x.tried.Store(name, trials[i])
+			list = append(list, waiting{position{f.Number, f.sum()}, trials[i].parts})
 		}
 	}
 	if x.state.Waiting[device] = list; len(list) == 0 {
@@ -276,9 +327,9 @@ func (x *exchange) existing(batch []file) []bundle.Segment {
 	return out
 }
 
-// apply merges the segments of some files, session by session, as far as what they follow is here. waits counts for each
-// file the segments that are not here afterwards.
-func (x *exchange) apply(device string, batch []file) (waits []int, err error) {
+// apply merges the segments of some files, session by session, as far as what they follow is here. trials say for each
+// file what is not here afterwards.
+func (x *exchange) apply(device string, batch []file) (trials []trial, err error) {
 	type part struct {
 		file int
 		bundle.Segment
@@ -293,15 +344,24 @@ func (x *exchange) apply(device string, batch []file) (waits []int, err error) {
 			parts[s.Session] = append(parts[s.Session], part{i, s})
 		}
 	}
-	waits = make([]int, len(batch))
+	trials = make([]trial, len(batch))
+	for i := range trials {
+		trials[i] = trial{at: x.Now(), with: map[chat.SessionID]string{}}
+	}
 	for _, session := range order {
+		here, err := x.here(session) // before the attempt: what changes meanwhile is a reason for another one
+		if err != nil {
+			return nil, err
+		}
 		if i := slices.IndexFunc(parts[session], func(p part) bool { return p.Deleted }); i >= 0 {
 			err := x.delete(device, parts[session][i].Segment)
 			if err != nil && !x.ofSession(device, session, err) {
 				return nil, err
 			}
-			if err != nil {
-				waits[parts[session][i].file]++
+			if err != nil { // perhaps an answer of another session is being written
+				t := &trials[parts[session][i].file]
+				t.parts++
+				t.with[session] = ""
 				continue
 			}
 		}
@@ -346,12 +406,15 @@ func (x *exchange) apply(device string, batch []file) (waits []int, err error) {
 				return nil, err
 			}
 			fits = 0
+			t := &trials[parts[session][0].file]
+			t.problems = append(t.problems, x.report.Problems[len(x.report.Problems)-1])
 		}
 		for _, p := range parts[session][fits:] {
-			waits[p.file]++
+			trials[p.file].parts++
+			trials[p.file].with[session] = here
 		}
 	}
-	return waits, nil
+	return trials, nil
 }
 
 // merge adds events to a session, and counts them.

@@ -70,7 +70,8 @@ type Deps struct {
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
-	busy sync.Mutex
+	busy  sync.Mutex
+	tried sync.Map // names of files that wait: trial
 
 	mu     sync.Mutex
 	latest Latest
