@@ -668,6 +668,68 @@ func TestAWaitingPartIsReadAlone(t *testing.T) {
 	}
 }
 
+// hanging is a place that does not answer when a file of a log is read.
+type hanging struct {
+	vault.Place
+	asked chan context.Context
+}
+
+func (h *hanging) Get(ctx context.Context, name string) ([]byte, error) {
+	if !strings.HasPrefix(name, "log/") {
+		return h.Place.Get(ctx, name)
+	}
+	h.asked <- ctx
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestNobodyWaitsForAVaultThatDoesNotAnswer: what waits for a running exchange can be cancelled, and choosing another vault or
+// none ends the exchange, and what waits for it.
+func TestNobodyWaitsForAVaultThatDoesNotAnswer(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.full(s.ActiveBranch, "by A", "said")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	h := &hanging{vault.Folder(b.folder), make(chan context.Context, 10)}
+	b.place = func(vault.Target) (vault.Place, error) { return h, nil }
+	code, _ := aVault()
+	at := vault.Target{Address: b.folder}
+	ended := make(chan error, 2)
+	begin := func() context.Context {
+		go func() { _, err := b.vault.Sync(b.ctx); ended <- err }()
+		return <-h.asked
+	}
+	for _, change := range []func() error{
+		func() error { _, err := b.vault.Connect(b.ctx, at, code); return err },
+		func() error { return b.vault.Disconnect(b.ctx) },
+	} {
+		exchange := begin()
+		soon, cancel := context.WithTimeout(b.ctx, 10*time.Millisecond)
+		if _, err := b.vault.Check(soon); chat.CodeOf(err) != chat.CodeCancelled {
+			t.Errorf("the check: %v", err)
+		}
+		cancel()
+		if status, err := b.vault.Status(b.ctx); err != nil || len(status.Devices) < 2 {
+			t.Errorf("the status: %+v, %v", status, err)
+		}
+		if _, err := b.vault.Connect(b.ctx, at, "wrong"); chat.CodeOf(err) != chat.CodeSealed || exchange.Err() != nil {
+			t.Errorf("a wrong passphrase: %v, and the exchange: %v", err, exchange.Err())
+		}
+		go func() { _, err := b.vault.Check(b.ctx); ended <- err }() // waits
+		time.Sleep(10 * time.Millisecond)
+		b.ok(change())
+		for range 2 {
+			if err := <-ended; err == nil {
+				t.Error("it went on")
+			}
+		}
+	}
+	if l, err := b.vault.Latest(b.ctx); err != nil || l.Connected || l.Busy {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
 // opened are the objects of the vault, as whoever has its key reads them.
 func (m *member) opened() map[string]string {
 	m.Helper()

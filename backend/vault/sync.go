@@ -41,8 +41,11 @@ type Report struct {
 // Sync reads what the other devices wrote, and writes what the vault lacks. It may be interrupted at any point, and
 // continues there. An error means that nothing more could be done; problems are in the report.
 func (v *Vault) Sync(ctx context.Context) (Report, error) {
-	v.busy.Lock()
-	defer v.busy.Unlock()
+	ctx, done, err := v.use(ctx, opSync)
+	if err != nil {
+		return Report{}, err
+	}
+	defer done()
 	if _, err := v.state(ctx); chat.CodeOf(err) == chat.CodeNotFound { // no news for anyone
 		return Report{}, err
 	}

@@ -70,15 +70,47 @@ type Deps struct {
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
-	busy  sync.Mutex
-	tried sync.Map // names of files that wait: trial
+	busy  chan struct{} // holds something while the vault is used
+	tried sync.Map      // names of files that wait: trial
 
-	mu     sync.Mutex
-	latest Latest
+	mu      sync.Mutex
+	latest  Latest
+	end     context.CancelFunc // ends the use
+	changes int                // calls that change the vault: they end every use
 }
 
 // New returns the vault of a data directory, which may have none yet.
-func New(d Deps) *Vault { return &Vault{Deps: d} }
+func New(d Deps) *Vault { return &Vault{Deps: d, busy: make(chan struct{}, 1)} }
+
+// use waits until nobody else uses the vault. The returned context ends when ctx does, or when the vault is to be changed.
+func (v *Vault) use(ctx context.Context, op string) (_ context.Context, done func(), err error) {
+	select {
+	case v.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, chat.WrapError(chat.CodeCancelled, op, ctx.Err(), "This was cancelled while another exchange was running; nothing was changed.")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.end = cancel; v.changes > 0 {
+		cancel()
+	}
+	return ctx, func() { cancel(); <-v.busy }, nil
+}
+
+// change is use of a call that changes the vault. It ends what is running, which may end at any point.
+func (v *Vault) change(ctx context.Context, op string) (done func(), err error) {
+	v.mu.Lock()
+	if v.changes++; v.end != nil {
+		v.end()
+	}
+	v.mu.Unlock()
+	_, done, err = v.use(ctx, op)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.changes--
+	return done, err
+}
 
 // state is what this device remembers of its vault. The key is in the database because that is sealed if anything is.
 type state struct {
@@ -156,8 +188,6 @@ func (v *Vault) Find(ctx context.Context, t Target) (found bool, err error) {
 
 // ConnectWith is Connect with the recovery code of a vault that is created.
 func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) (out Connected, err error) {
-	v.busy.Lock()
-	defer v.busy.Unlock()
 	if secret == "" {
 		return out, chat.Errorf(chat.CodeInvalid, opConnect, "The passphrase is empty; nothing was changed.")
 	}
@@ -198,6 +228,11 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
 		out = Connected{Created: true, Code: code}
 	}
+	done, err := v.change(ctx, opConnect)
+	if err != nil {
+		return out, err
+	}
+	defer done()
 	before, err := v.state(ctx)
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
@@ -217,6 +252,7 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 		err = v.Store.NewVault(ctx, text)
 	}
 	if err == nil {
+		v.TryAll()
 		v.forget(before, s)
 		v.note(func(l *Latest) { *l = Latest{} })
 	}

@@ -65,6 +65,19 @@ test('a vault that exists is joined with its passphrase; a wrong one and a missi
   expect(within(laptop).getByText(/3 of 3 files are here/)).toBeVisible();
 });
 
+test('a place that does not answer can be left, and what was asked of it is ended', async () => {
+  const { backend, called } = await page();
+  let answer = (_found: boolean) => {};
+  backend.sync.find = () => new Promise((resolve) => (answer = resolve));
+  await choosePlace('/mnt/nas');
+  expect(called('cancel')).toHaveLength(0);
+  await user.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect(called('cancel')).toHaveLength(1);
+  answer(false);
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(called('newCode')).toHaveLength(0);
+});
+
 test('an address of a server asks for the name and the password', async () => {
   const { called } = await page();
   await user.click(await screen.findByRole('button', { name: 'Connect a vault…' }));

@@ -3518,6 +3518,8 @@ export interface SyncService {
    * CodeInvalid.
    */
   find(place: SyncPlace): Promise<boolean>;
+  /** Cancel ends a running Find or Connect. */
+  cancel(): Promise<void>;
   /** NewCode makes a recovery code, which Connect makes valid if it creates a vault. */
   newCode(): Promise<string>;
   /**

@@ -35,6 +35,7 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
   return {
     view: async () => ({ ...vault.view, automatic: program.view().settings.find(({ key }) => key === 'sync.automatic')?.value !== 'false' }),
     find: async ({ address }) => find(address.trim()),
+    cancel: async () => undefined,
     newCode: async () => 'ABCD-EFGH-JKMN-PQRS',
     connect: async ({ address, user }, secret) => {
       const created = !find(address.trim());

@@ -231,6 +231,7 @@ export default {
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} hat Teile eines Tresors, aber keine vault.json; es wurde nichts geändert.',
     'wait until the folder is synchronized completely, or choose an empty folder': 'warten Sie, bis der Ordner vollständig abgeglichen ist, oder wählen Sie einen leeren Ordner',
     'The vault in %s cannot be reached; nothing is lost, and the next exchange continues.': 'Der Tresor in {1} ist nicht erreichbar; nichts ist verloren, und der nächste Austausch macht weiter.',
+    'This was cancelled while another exchange was running; nothing was changed.': 'Das wurde abgebrochen, während ein anderer Austausch lief; es wurde nichts geändert.',
     'connect the drive, or look at its free space and permissions': 'schließen Sie das Laufwerk an, oder prüfen Sie seinen freien Platz und seine Rechte',
     'There is no vault in %s: its vault.json is missing. Nothing was changed here or there.': 'In {1} gibt es keinen Tresor: Seine vault.json fehlt. Weder hier noch dort wurde etwas geändert.',
     '%s has another vault than before. Nothing was changed here or there.': '{1} hat einen anderen Tresor als zuvor. Weder hier noch dort wurde etwas geändert.',

@@ -231,6 +231,7 @@ export default {
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} 有保险库的部分内容，但没有 vault.json；未做任何更改。',
     'wait until the folder is synchronized completely, or choose an empty folder': '请等待文件夹完全同步，或选择一个空文件夹',
     'The vault in %s cannot be reached; nothing is lost, and the next exchange continues.': '无法访问 {1} 中的保险库；没有丢失任何内容，下次交换会继续。',
+    'This was cancelled while another exchange was running; nothing was changed.': '在另一次交换进行期间，此操作被取消；未做任何更改。',
     'connect the drive, or look at its free space and permissions': '请连接驱动器，或检查其可用空间和权限',
     'There is no vault in %s: its vault.json is missing. Nothing was changed here or there.': '{1} 中没有保险库：缺少 vault.json。此处和那里都未做任何更改。',
     '%s has another vault than before. Nothing was changed here or there.': '{1} 中的保险库与之前不同。此处和那里都未做任何更改。',
