@@ -157,9 +157,9 @@ func (s *Sync) checking(ctx context.Context, _ *tasks.Progress) (tasks.Result, e
 	if err != nil {
 		return tasks.Result{}, err
 	}
-	report := CheckReport{Problems: len(done.Problems), Findings: []string{}}
+	report := CheckReport{Problems: len(done.Problems), Findings: []chat.Phrase{}}
 	for _, p := range done.Problems[:min(len(done.Problems), maxFindings)] {
-		report.Findings = append(report.Findings, chat.AsError(p).Message)
+		report.Findings = append(report.Findings, chat.AsError(p).Said())
 	}
 	raw, err := json.Marshal(report)
 	return tasks.Result{Report: raw}, err

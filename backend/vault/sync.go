@@ -637,7 +637,7 @@ func (x *exchange) resume() (ready bool, err error) {
 	for n := int64(1); n <= at.Number; n++ {
 		if _, ok := x.logs[x.own][n]; !ok {
 			x.problem(chat.Errorf(chat.CodeNotFound, opSync, "File %d of %d that this device wrote is missing in the vault: it was emptied or set back. Nothing was deleted here, and nothing more is sent.",
-				n, at.Number).WithHint("restore the folder, or choose an empty one: contextinfinity sync --vault ADDRESS --passphrase-file FILE sends everything there"))
+				n, at.Number).WithHint("restore the folder, or choose an empty one (Settings, Several computers, or contextinfinity sync --vault ADDRESS): everything is sent there"))
 			return false, nil
 		}
 	}

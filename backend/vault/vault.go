@@ -387,7 +387,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
 		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Address).
-			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault ADDRESS begins another one")
+			WithHint("wait until the folder is synchronized completely, or begin another one: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	}
 	if err != nil {
 		return nil, placeError(opSync, s.Address, err)
@@ -399,7 +399,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
 	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
 		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
-			WithHint("put the vault back, or use the other one: contextinfinity sync --vault ADDRESS --passphrase-file FILE")
+			WithHint("put the vault back, or use the other one: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	}
 	objects, err := place.List(ctx, logDir)
 	if err != nil {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { errorView } from '$lib/backend/fake/shapes';
 import type { SyncView } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { SettingsEditor } from '../settings/settings.svelte';
 import SyncPage from './SyncPage.svelte';
@@ -103,6 +104,17 @@ test.each<[string, Partial<SyncView>, RegExp]>([
   expect(state.closest('[role="status"]')).toBeVisible();
   for (const said of [view.error, ...(view.problems ?? [])]) if (said) for (const part of [said.message, said.hint]) expect(screen.getByText(new RegExp(part as string, 'i'))).toBeVisible();
   expect(screen.getByText('laptop')).toBeVisible();
+});
+
+test('what a check finds is in the language of the window', async () => {
+  await page(connected, ({ vault }) => {
+    vault.findings = [{ id: '%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.', args: ['laptop', 2, 5] }];
+  });
+  await user.click(await screen.findByRole('button', { name: 'Check the vault' }));
+  expect(await screen.findByText(/^laptop: file 2 of 5, or a document/)).toBeVisible();
+  await chooseLanguage('de', []);
+  expect(await screen.findByText(/^laptop: Die Datei 2 von 5/)).toBeVisible();
+  await chooseLanguage('en', []);
 });
 
 test('by hand: exchanged, checked and disconnected, with what stays where', async () => {

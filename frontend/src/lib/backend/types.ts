@@ -2736,7 +2736,7 @@ export interface TaskView {
 /** CheckReport is the result of a check of all data. Each finding names its record; at most 100 of them are kept. */
 export interface CheckReport {
   problems: number;
-  findings: string[];
+  findings: Phrase[];
 }
 
 /** Background is the state of background work. */
