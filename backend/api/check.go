@@ -21,7 +21,7 @@ func (s *Storage) Check() (TaskView, error) {
 
 func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
 	parts := s.c.Inspecting.Checks()
-	report := CheckReport{Findings: []string{}}
+	report := CheckReport{Findings: []chat.Phrase{}}
 	for i, part := range parts {
 		p.Count(int64(i), int64(len(parts)), "")
 		p.Detail(part.What)
@@ -34,7 +34,7 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 		}
 		report.Problems += len(found)
 		for _, f := range found[:min(len(found), maxFindings-len(report.Findings))] {
-			report.Findings = append(report.Findings, findingText(f))
+			report.Findings = append(report.Findings, chat.Quote(findingText(f)))
 		}
 	}
 	p.Count(int64(len(parts)), int64(len(parts)), "")

@@ -29,8 +29,8 @@ type TaskView struct {
 
 // CheckReport is the result of a check of all data. Each finding names its record; at most 100 of them are kept.
 type CheckReport struct {
-	Problems int      `json:"problems"`
-	Findings []string `json:"findings"`
+	Problems int           `json:"problems"`
+	Findings []chat.Phrase `json:"findings"`
 }
 
 // Background is the state of background work.

@@ -18,6 +18,9 @@ type Sync struct {
 	c    *Core
 	mu   sync.Mutex
 	code string // shown, and not yet valid
+	// asking is the context of what asks a place; stop ends it.
+	asking context.Context
+	stop   context.CancelFunc
 }
 
 // NewSync returns the service.
@@ -70,10 +73,33 @@ func (p SyncPlace) target() vault.Target {
 //
 // Errors: CodeNotFound (no such folder, or parts of a vault without its vault.json), CodeUnavailable, CodeAuth, CodeInvalid.
 func (s *Sync) Find(place SyncPlace) (bool, error) {
+	return s.find(s.ask(), place)
+}
+
+func (s *Sync) find(ctx context.Context, place SyncPlace) (bool, error) {
 	if strings.TrimSpace(place.Address) == "" {
 		return false, chat.Errorf(chat.CodeInvalid, "sync.find", "No folder and no address was given.")
 	}
-	return s.c.Vault.Find(s.c.ctx(), place.target())
+	return s.c.Vault.Find(ctx, place.target())
+}
+
+// ask returns a context that Cancel ends.
+func (s *Sync) ask() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asking == nil || s.asking.Err() != nil {
+		s.asking, s.stop = context.WithCancel(s.c.ctx())
+	}
+	return s.asking
+}
+
+// Cancel ends a running Find or Connect.
+func (s *Sync) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop != nil {
+		s.stop()
+	}
 }
 
 // NewCode makes a recovery code, which Connect makes valid if it creates a vault.
@@ -93,7 +119,8 @@ func (s *Sync) Connect(place SyncPlace, secret string) (created bool, err error)
 	if err != nil {
 		return false, err
 	}
-	found, err := s.Find(place)
+	ctx := s.ask()
+	found, err := s.find(ctx, place)
 	if err != nil {
 		return false, err
 	}
@@ -103,7 +130,7 @@ func (s *Sync) Connect(place SyncPlace, secret string) (created bool, err error)
 	if code == "" && !found {
 		return false, chat.Errorf(chat.CodeInvalid, "sync.connect", "There is no new recovery code; nothing was changed.")
 	}
-	out, err := s.c.Vault.ConnectWith(s.c.ctx(), place.target(), secret, code)
+	out, err := s.c.Vault.ConnectWith(ctx, place.target(), secret, code)
 	if err == nil {
 		s.c.VaultSchedule.Now()
 	}
@@ -115,6 +142,7 @@ func (s *Sync) Now() error {
 	if s.c.ReadOnly != "" {
 		return chat.Errorf(chat.CodeLocked, "sync.now", "The data is open read-only, so nothing can be exchanged.")
 	}
+	s.c.Vault.TryAll()
 	s.c.VaultSchedule.Now()
 	return nil
 }
@@ -129,9 +157,9 @@ func (s *Sync) checking(ctx context.Context, _ *tasks.Progress) (tasks.Result, e
 	if err != nil {
 		return tasks.Result{}, err
 	}
-	report := CheckReport{Problems: len(done.Problems), Findings: []string{}}
+	report := CheckReport{Problems: len(done.Problems), Findings: []chat.Phrase{}}
 	for _, p := range done.Problems[:min(len(done.Problems), maxFindings)] {
-		report.Findings = append(report.Findings, chat.AsError(p).Message)
+		report.Findings = append(report.Findings, chat.AsError(p).Said())
 	}
 	raw, err := json.Marshal(report)
 	return tasks.Result{Report: raw}, err

@@ -127,6 +127,7 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 		Client:  updates.NewClient(),
 		Now:     time.Now,
 	}
+	s.FindVault = vault.New(vault.Deps{Secrets: keys, Now: time.Now, Place: vault.Places{Client: s.client}.Open}).Find
 	return s
 }
 

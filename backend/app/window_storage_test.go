@@ -81,7 +81,7 @@ func TestWindowChecks(t *testing.T) {
 	harness.WriteFile(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
 	reopened := openPageWith(t, o)
 	v = reopened.awaitTaskEnd(must[api.TaskView](t)(reopened.storage.Check()).ID)
-	if v.State != "done" || v.Check == nil || v.Check.Problems == 0 || !slices.ContainsFunc(v.Check.Findings, func(f string) bool { return strings.Contains(f, sent.TurnID) }) {
+	if v.State != "done" || v.Check == nil || v.Check.Problems == 0 || !slices.ContainsFunc(v.Check.Findings, func(f chat.Phrase) bool { return strings.Contains(f.String(), sent.TurnID) }) {
 		t.Errorf("%+v, %+v", v, v.Check)
 	}
 }

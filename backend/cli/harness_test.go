@@ -160,6 +160,7 @@ func (h *home) setup(o cli.OpenOptions) services.Setup {
 			Client:  &http.Client{Transport: roundTrip(h.feed)},
 			Now:     time.Now,
 		},
+		FindVault: vault.New(vault.Deps{Place: vault.Places{}.Open}).Find,
 	}
 }
 
@@ -240,6 +241,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			Turns:         engine,
 			Jobs:          runner,
 			Reconciler:    reconciler,
+			Vault:         vault.New(vault.Deps{Store: db, Secrets: setup.Keys.Store, Now: time.Now, Place: vault.Places{}.Open}),
 			VaultSchedule: schedule,
 			Branches:      branchService,
 			Answers:       answers.New(db, engine, branchService),

@@ -21,6 +21,23 @@ func (h *home) typed(lines string, args ...string) result {
 	return result{h.t, code, out.String(), errs.String()}
 }
 
+// TestAPassphraseOfAVault: it is typed twice for a vault that is to be created, and once for one that exists.
+func TestAPassphraseOfAVault(t *testing.T) {
+	h, dir := newHome(t), t.TempDir()
+	if r := h.typed("one\nother\n", "sync", "--vault", dir); r.code != 2 || !strings.Contains(r.err, "differ") {
+		t.Errorf("typed differently: %d %q", r.code, r.err)
+	}
+	if r := h.typed("a long passphrase\na long passphrase\n", "sync", "--vault", dir); r.code != 0 || !strings.Contains(r.out, "Recovery code") {
+		t.Fatalf("typed: %d %q %q", r.code, r.out, r.err)
+	}
+	if r := h.typed("a long passphrase\n", "sync", "--vault", dir); r.code != 0 || strings.Contains(r.out, "Recovery code") {
+		t.Errorf("there is one: %d %q %q", r.code, r.out, r.err)
+	}
+	if r := h.typed("", "sync", "--vault", filepath.Join(dir, "none")); r.code != 1 || !strings.Contains(r.err, "There is no folder") {
+		t.Errorf("no folder: %d %q", r.code, r.err)
+	}
+}
+
 // TestSealedBundle: a bundle that was exported with a passphrase is an age file without a plain word, and is imported
 // with the passphrase alone.
 func TestSealedBundle(t *testing.T) {

@@ -31,7 +31,7 @@ everything in the vault is read back, and nothing is changed.`,
 				nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
 				dataPassphraseFlag,
 			},
-			prepare: func(_ context.Context, r *run) error {
+			prepare: func(ctx context.Context, r *run) error {
 				switch {
 				case r.on("check") && r.given("vault"):
 					return usagef("--check and --vault exclude each other.")
@@ -48,9 +48,7 @@ everything in the vault is read back, and nothing is changed.`,
 				if err := r.readTarget(); err != nil || r.bundlePassphrase != "" {
 					return err
 				}
-				typed, err := r.asked("Passphrase of the vault", "--"+passphraseFlag.name)
-				r.bundlePassphrase = typed
-				return err
+				return r.vaultPassphrase(ctx)
 			},
 			opensFor: func(r *run) access {
 				if r.on("check") {
@@ -95,6 +93,27 @@ func (r *run) readTarget() (err error) {
 		t.Password, err = r.asked("Password of "+line(t.User), "--password-file")
 	}
 	r.chosenVault = t
+	return err
+}
+
+// vaultPassphrase asks for the passphrase of the vault, twice if there is none yet.
+func (r *run) vaultPassphrase(ctx context.Context) error {
+	found := true
+	if r.in.terminal {
+		setup, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
+		if err == nil {
+			found, err = setup.FindVault(ctx, r.chosenVault)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	ask := func() (string, error) { return r.asked("Passphrase of the vault", "--"+passphraseFlag.name) }
+	if !found {
+		ask = func() (string, error) { return r.chosenPassphrase("the vault", "") }
+	}
+	typed, err := ask()
+	r.bundlePassphrase = typed
 	return err
 }
 

@@ -40,6 +40,8 @@ type Setup struct {
 	Models  *models.Catalog
 	Updates *updates.Checker
 	Log     *slog.Logger
+	// FindVault reports whether there is a vault in a place.
+	FindVault func(context.Context, vault.Target) (bool, error)
 }
 
 // Set is the services of an open data directory.

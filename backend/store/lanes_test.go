@@ -109,7 +109,7 @@ func (d *device) any(r *rand.Rand, s chat.SessionID) chat.BranchID {
 func (d *device) step(r *rand.Rand, s chat.SessionID) {
 	d.Helper()
 	d.clock.Advance(time.Duration(1+r.Intn(1000)) * time.Millisecond)
-	text := func(what string) string { return fmt.Sprintf("%s by %s %d", what, d.name, r.Intn(100)) }
+	text := func(what string) string { return fmt.Sprintf("%s by %s %d", what, d.name, r.Intn(1_000_000)) }
 	switch r.Intn(12) {
 	case 0, 1, 2:
 		b := d.own(d.any(r, s), r.Intn(2) == 0)

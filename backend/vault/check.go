@@ -30,10 +30,8 @@ type Status struct {
 	Deletions []Deletion
 }
 
-// Status lists the vault.
+// Status lists the vault, also while it is used.
 func (v *Vault) Status(ctx context.Context) (Status, error) {
-	v.busy.Lock()
-	defer v.busy.Unlock()
 	x, err := v.open(ctx)
 	if err != nil {
 		return Status{}, err
@@ -80,8 +78,11 @@ type Checked struct {
 
 // Check reads back everything in the vault, this device's files too, and changes nothing.
 func (v *Vault) Check(ctx context.Context) (Checked, error) {
-	v.busy.Lock()
-	defer v.busy.Unlock()
+	ctx, done, err := v.use(ctx, opSync)
+	if err != nil {
+		return Checked{}, err
+	}
+	defer done()
 	x, err := v.open(ctx)
 	if err != nil {
 		return Checked{}, err

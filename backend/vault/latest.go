@@ -125,10 +125,14 @@ func (x *exchange) remember() error {
 	return x.put(x.ctx, x.state, nil)
 }
 
-// Disconnect forgets the vault, and the password of its place. What it has stays there, and what came from it stays here.
+// Disconnect forgets the vault, and the password of its place. What it has stays there, and what came from it stays here. A
+// running exchange is ended.
 func (v *Vault) Disconnect(ctx context.Context) error {
-	v.busy.Lock()
-	defer v.busy.Unlock()
+	done, err := v.change(ctx, "vault.disconnect")
+	if err != nil {
+		return err
+	}
+	defer done()
 	before, err := v.state(ctx)
 	if chat.CodeOf(err) == chat.CodeNotFound {
 		return nil

@@ -246,13 +246,13 @@ func (r *remote) refused(a answer, why string) error {
 	switch a.status {
 	case http.StatusUnauthorized:
 		e = chat.Errorf(chat.CodeAuth, opPlace, "%s does not accept the user or the password, or they expired. Nothing was changed here, and nothing is lost.", r.address).
-			WithHint("give them again: contextinfinity sync --vault ADDRESS --user USER --password-file FILE --passphrase-file FILE")
+			WithHint("give them again: Settings, Several computers, or contextinfinity sync --vault ADDRESS --user USER --password-file FILE")
 	case http.StatusForbidden:
 		e = chat.Errorf(chat.CodeAuth, opPlace, "%s does not allow this user to read and write there. Nothing was changed here, and nothing is lost.", r.address).
 			WithHint("look at the permissions of the user, or of the key: it must read, write, list and delete")
 	case http.StatusInsufficientStorage:
 		e = chat.Errorf(chat.CodeNoSpace, opPlace, "%s is full. What was sent before is there, nothing is lost, and the next exchange continues.", r.address).
-			WithHint("make room there, or choose another place with contextinfinity sync --vault ADDRESS")
+			WithHint("make room there, or choose another place: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	case http.StatusRequestEntityTooLarge:
 		e = chat.Errorf(chat.CodeTooLarge, opPlace, "%s does not take files of this size. What was sent before is there, and nothing is lost.", r.address).
 			WithHint("raise the limit of uploads of that server")

@@ -112,7 +112,7 @@ func (v *Vault) reach(s state) (_ Place, err error) {
 		var ok bool
 		if t.Password, ok = v.Secrets.Text(account(s.Address, s.User)); !ok {
 			return nil, chat.Errorf(chat.CodeAuth, opSync, "The keyring does not have the password of %s for %s. Nothing was changed here or there.", s.User, s.Address).
-				WithHint("unlock the keyring, or give it again: contextinfinity sync --vault ADDRESS --user USER --password-file FILE --passphrase-file FILE")
+				WithHint("unlock the keyring, or give it again: Settings, Several computers, or contextinfinity sync --vault ADDRESS --user USER --password-file FILE")
 		}
 	}
 	return v.Place(t)

@@ -70,14 +70,47 @@ type Deps struct {
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
-	busy sync.Mutex
+	busy  chan struct{} // holds something while the vault is used
+	tried sync.Map      // names of files that wait: trial
 
-	mu     sync.Mutex
-	latest Latest
+	mu      sync.Mutex
+	latest  Latest
+	end     context.CancelFunc // ends the use
+	changes int                // calls that change the vault: they end every use
 }
 
 // New returns the vault of a data directory, which may have none yet.
-func New(d Deps) *Vault { return &Vault{Deps: d} }
+func New(d Deps) *Vault { return &Vault{Deps: d, busy: make(chan struct{}, 1)} }
+
+// use waits until nobody else uses the vault. The returned context ends when ctx does, or when the vault is to be changed.
+func (v *Vault) use(ctx context.Context, op string) (_ context.Context, done func(), err error) {
+	select {
+	case v.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, chat.WrapError(chat.CodeCancelled, op, ctx.Err(), "This was cancelled while another exchange was running; nothing was changed.")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.end = cancel; v.changes > 0 {
+		cancel()
+	}
+	return ctx, func() { cancel(); <-v.busy }, nil
+}
+
+// change is use of a call that changes the vault. It ends what is running, which may end at any point.
+func (v *Vault) change(ctx context.Context, op string) (done func(), err error) {
+	v.mu.Lock()
+	if v.changes++; v.end != nil {
+		v.end()
+	}
+	v.mu.Unlock()
+	_, done, err = v.use(ctx, op)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.changes--
+	return done, err
+}
 
 // state is what this device remembers of its vault. The key is in the database because that is sealed if anything is.
 type state struct {
@@ -155,8 +188,6 @@ func (v *Vault) Find(ctx context.Context, t Target) (found bool, err error) {
 
 // ConnectWith is Connect with the recovery code of a vault that is created.
 func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) (out Connected, err error) {
-	v.busy.Lock()
-	defer v.busy.Unlock()
 	if secret == "" {
 		return out, chat.Errorf(chat.CodeInvalid, opConnect, "The passphrase is empty; nothing was changed.")
 	}
@@ -197,6 +228,11 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
 		out = Connected{Created: true, Code: code}
 	}
+	done, err := v.change(ctx, opConnect)
+	if err != nil {
+		return out, err
+	}
+	defer done()
 	before, err := v.state(ctx)
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
@@ -216,6 +252,7 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 		err = v.Store.NewVault(ctx, text)
 	}
 	if err == nil {
+		v.TryAll()
 		v.forget(before, s)
 		v.note(func(l *Latest) { *l = Latest{} })
 	}
@@ -350,7 +387,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	raw, err := place.Get(ctx, lockName)
 	if errors.Is(err, ErrMissing) {
 		return nil, chat.Errorf(chat.CodeNotFound, opSync, "There is no vault in %s: its vault.json is missing. Nothing was changed here or there.", s.Address).
-			WithHint("wait until the folder is synchronized completely; contextinfinity sync --vault ADDRESS begins another one")
+			WithHint("wait until the folder is synchronized completely, or begin another one: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	}
 	if err != nil {
 		return nil, placeError(opSync, s.Address, err)
@@ -362,7 +399,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
 	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
 		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
-			WithHint("put the vault back, or use the other one: contextinfinity sync --vault ADDRESS --passphrase-file FILE")
+			WithHint("put the vault back, or use the other one: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	}
 	objects, err := place.List(ctx, logDir)
 	if err != nil {

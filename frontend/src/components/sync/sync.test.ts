@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { errorView } from '$lib/backend/fake/shapes';
 import type { SyncView } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { SettingsEditor } from '../settings/settings.svelte';
 import SyncPage from './SyncPage.svelte';
@@ -65,6 +66,19 @@ test('a vault that exists is joined with its passphrase; a wrong one and a missi
   expect(within(laptop).getByText(/3 of 3 files are here/)).toBeVisible();
 });
 
+test('a place that does not answer can be left, and what was asked of it is ended', async () => {
+  const { backend, called } = await page();
+  let answer = (_found: boolean) => {};
+  backend.sync.find = () => new Promise((resolve) => (answer = resolve));
+  await choosePlace('/mnt/nas');
+  expect(called('cancel')).toHaveLength(0);
+  await user.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect(called('cancel')).toHaveLength(1);
+  answer(false);
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(called('newCode')).toHaveLength(0);
+});
+
 test('an address of a server asks for the name and the password', async () => {
   const { called } = await page();
   await user.click(await screen.findByRole('button', { name: 'Connect a vault…' }));
@@ -90,6 +104,17 @@ test.each<[string, Partial<SyncView>, RegExp]>([
   expect(state.closest('[role="status"]')).toBeVisible();
   for (const said of [view.error, ...(view.problems ?? [])]) if (said) for (const part of [said.message, said.hint]) expect(screen.getByText(new RegExp(part as string, 'i'))).toBeVisible();
   expect(screen.getByText('laptop')).toBeVisible();
+});
+
+test('what a check finds is in the language of the window', async () => {
+  await page(connected, ({ vault }) => {
+    vault.findings = [{ id: '%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.', args: ['laptop', 2, 5] }];
+  });
+  await user.click(await screen.findByRole('button', { name: 'Check the vault' }));
+  expect(await screen.findByText(/^laptop: file 2 of 5, or a document/)).toBeVisible();
+  await chooseLanguage('de', []);
+  expect(await screen.findByText(/^laptop: Die Datei 2 von 5/)).toBeVisible();
+  await chooseLanguage('en', []);
 });
 
 test('by hand: exchanged, checked and disconnected, with what stays where', async () => {

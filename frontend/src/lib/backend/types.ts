@@ -2736,7 +2736,7 @@ export interface TaskView {
 /** CheckReport is the result of a check of all data. Each finding names its record; at most 100 of them are kept. */
 export interface CheckReport {
   problems: number;
-  findings: string[];
+  findings: Phrase[];
 }
 
 /** Background is the state of background work. */
@@ -3524,6 +3524,8 @@ export interface SyncService {
    * CodeInvalid.
    */
   find(place: SyncPlace): Promise<boolean>;
+  /** Cancel ends a running Find or Connect. */
+  cancel(): Promise<void>;
   /** NewCode makes a recovery code, which Connect makes valid if it creates a vault. */
   newCode(): Promise<string>;
   /**

@@ -1,5 +1,5 @@
 /** The vault of the fake program. */
-import type { SyncService, SyncView } from '../types';
+import type { CheckReport, SyncService, SyncView } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { Program } from './program';
@@ -17,6 +17,8 @@ export class FakeSync {
   /** Places that have a vault, and the passphrase of all of them. */
   readonly places = ['/media/usb/vault'];
   passphrase = 'correct horse';
+  /** What a check finds. */
+  findings: CheckReport['findings'] = [];
 }
 
 export function syncService(store: FakeStore, tasks: FakeTasks, program: Program, vault: FakeSync): SyncService {
@@ -35,6 +37,7 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
   return {
     view: async () => ({ ...vault.view, automatic: program.view().settings.find(({ key }) => key === 'sync.automatic')?.value !== 'false' }),
     find: async ({ address }) => find(address.trim()),
+    cancel: async () => undefined,
     newCode: async () => 'ABCD-EFGH-JKMN-PQRS',
     connect: async ({ address, user }, secret) => {
       const created = !find(address.trim());
@@ -44,7 +47,7 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
       return created;
     },
     now: async () => exchanged(),
-    check: async () => tasks.start({ kind: 'check_vault', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: 0, findings: [] } }) }),
+    check: async () => tasks.start({ kind: 'check_vault', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: vault.findings.length, findings: vault.findings } }) }),
     disconnect: async () => change(disconnected()),
   };
 }
