@@ -808,6 +808,18 @@ func (h *hanging) Get(ctx context.Context, name string) ([]byte, error) {
 	return nil, ctx.Err()
 }
 
+// noticed is a context that tells when somebody begins to wait for its end.
+type noticed struct {
+	context.Context
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (n *noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.asked) })
+	return n.Context.Done()
+}
+
 // TestNobodyWaitsForAVaultThatDoesNotAnswer: what waits for a running exchange can be cancelled, and choosing another vault or
 // none ends the exchange, and what waits for it.
 func TestNobodyWaitsForAVaultThatDoesNotAnswer(t *testing.T) {
@@ -841,8 +853,9 @@ func TestNobodyWaitsForAVaultThatDoesNotAnswer(t *testing.T) {
 		if _, err := b.vault.Connect(b.ctx, at, "wrong"); chat.CodeOf(err) != chat.CodeSealed || exchange.Err() != nil {
 			t.Errorf("a wrong passphrase: %v, and the exchange: %v", err, exchange.Err())
 		}
-		go func() { _, err := b.vault.Check(b.ctx); ended <- err }() // waits
-		time.Sleep(10 * time.Millisecond)
+		waiting := &noticed{Context: b.ctx, asked: make(chan struct{})}
+		go func() { _, err := b.vault.Check(waiting); ended <- err }()
+		<-waiting.asked
 		b.ok(change())
 		for range 2 {
 			if err := <-ended; err == nil {

@@ -83,20 +83,24 @@ func (v *Vault) Check(ctx context.Context) (Checked, error) {
 		return Checked{}, err
 	}
 	defer done()
+	out, err := v.checkAll(ctx)
+	if ctx.Err() != nil {
+		err = chat.WrapError(chat.CodeCancelled, opSync, ctx.Err(), "The check was stopped.")
+	}
+	return out, err
+}
+
+func (v *Vault) checkAll(ctx context.Context) (out Checked, err error) {
 	x, err := v.open(ctx)
 	if err != nil {
-		return Checked{}, err
+		return out, err
 	}
-	out := Checked{}
 	for _, d := range x.devices() {
 		out.Devices++
 		out.Bytes += d.Bytes
 		last := max(x.last(d.Log), d.Known)
 		for at := (position{Sum: make([]byte, sha256.Size)}); at.Number < last; {
 			f, err := x.follow(d.Log, at)
-			if ctx.Err() != nil {
-				return out, chat.WrapError(chat.CodeCancelled, opSync, ctx.Err(), "The check was stopped.")
-			}
 			if err != nil && !x.named(d.Log, at.Number+1, last, err) {
 				return out, placeError(opSync, x.state.Address, err)
 			}

@@ -128,7 +128,7 @@ func (x *exchange) remember() error {
 // Disconnect forgets the vault, and the password of its place. What it has stays there, and what came from it stays here. A
 // running exchange is ended.
 func (v *Vault) Disconnect(ctx context.Context) error {
-	done, err := v.change(ctx, "vault.disconnect")
+	done, err := v.useAlone(ctx, "vault.disconnect")
 	if err != nil {
 		return err
 	}

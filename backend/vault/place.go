@@ -173,3 +173,44 @@ func (f Folder) List(ctx context.Context, prefix string) ([]Object, error) {
 	})
 	return out, err
 }
+
+// unhanging is a place whose calls return when their context ends. A folder on a network may not answer, and what waits for
+// it cannot be interrupted: it is left behind.
+type unhanging struct{ place Place }
+
+func (u unhanging) PutNew(ctx context.Context, name string, content []byte) error {
+	_, err := orLeft(ctx, func() (struct{}, error) { return struct{}{}, u.place.PutNew(ctx, name, content) })
+	return err
+}
+
+func (u unhanging) Get(ctx context.Context, name string) ([]byte, error) {
+	return orLeft(ctx, func() ([]byte, error) { return u.place.Get(ctx, name) })
+}
+
+func (u unhanging) List(ctx context.Context, prefix string) ([]Object, error) {
+	return orLeft(ctx, func() ([]Object, error) { return u.place.List(ctx, prefix) })
+}
+
+func (u unhanging) Delete(ctx context.Context, name string) error {
+	_, err := orLeft(ctx, func() (struct{}, error) { return struct{}{}, u.place.Delete(ctx, name) })
+	return err
+}
+
+func orLeft[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	ended := make(chan result, 1)
+	go func() {
+		value, err := do()
+		ended <- result{value, err}
+	}()
+	select {
+	case r := <-ended:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -164,6 +165,8 @@ func (x *exchange) passed(device string, at position, batch []file, trials []tri
 			list = append(list, waiting{position{f.Number, f.sum()}, trials[i].parts})
 		}
 	}
+	// A part may need one in an earlier file of its log.
+	slices.SortFunc(list, func(a, b waiting) int { return cmp.Compare(a.Number, b.Number) })
 	if x.state.Waiting[device] = list; len(list) == 0 {
 		delete(x.state.Waiting, device)
 	}

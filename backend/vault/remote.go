@@ -31,7 +31,7 @@ type Places struct {
 // Open returns the place of a target.
 func (p Places) Open(t Target) (Place, error) {
 	if !t.Remote() {
-		return Folder(t.Address), nil
+		return unhanging{Folder(t.Address)}, nil
 	}
 	address, isS3 := strings.CutPrefix(t.Address, "s3:")
 	u, err := url.Parse(address)

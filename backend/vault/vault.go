@@ -73,42 +73,46 @@ type Vault struct {
 	busy  chan struct{} // holds something while the vault is used
 	tried sync.Map      // names of files that wait: trial
 
-	mu      sync.Mutex
-	latest  Latest
-	end     context.CancelFunc // ends the use
-	changes int                // calls that change the vault: they end every use
+	mu     sync.Mutex
+	latest Latest
+	until  context.Context // ends when the vault is to be changed
+	change context.CancelFunc
 }
 
 // New returns the vault of a data directory, which may have none yet.
-func New(d Deps) *Vault { return &Vault{Deps: d, busy: make(chan struct{}, 1)} }
+func New(d Deps) *Vault {
+	v := &Vault{Deps: d, busy: make(chan struct{}, 1)}
+	v.until, v.change = context.WithCancel(context.Background())
+	return v
+}
 
 // use waits until nobody else uses the vault. The returned context ends when ctx does, or when the vault is to be changed.
 func (v *Vault) use(ctx context.Context, op string) (_ context.Context, done func(), err error) {
+	v.mu.Lock()
+	until := v.until
+	v.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	kept := context.AfterFunc(until, cancel)
 	select {
 	case v.busy <- struct{}{}:
+		done = func() { kept(); cancel(); <-v.busy }
+		if ctx.Err() == nil {
+			return ctx, done, nil
+		}
+		done()
 	case <-ctx.Done():
-		return nil, nil, chat.WrapError(chat.CodeCancelled, op, ctx.Err(), "This was cancelled while another exchange was running; nothing was changed.")
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.end = cancel; v.changes > 0 {
 		cancel()
 	}
-	return ctx, func() { cancel(); <-v.busy }, nil
+	return nil, nil, chat.WrapError(chat.CodeCancelled, op, ctx.Err(), "This was cancelled while another exchange was running; nothing was changed.")
 }
 
-// change is use of a call that changes the vault. It ends what is running, which may end at any point.
-func (v *Vault) change(ctx context.Context, op string) (done func(), err error) {
+// useAlone is use of a call that changes the vault. It ends what runs and what waits, which may end at any point.
+func (v *Vault) useAlone(ctx context.Context, op string) (done func(), err error) {
 	v.mu.Lock()
-	if v.changes++; v.end != nil {
-		v.end()
-	}
+	v.change()
+	v.until, v.change = context.WithCancel(context.Background())
 	v.mu.Unlock()
 	_, done, err = v.use(ctx, op)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.changes--
 	return done, err
 }
 
@@ -228,7 +232,7 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
 		out = Connected{Created: true, Code: code}
 	}
-	done, err := v.change(ctx, opConnect)
+	done, err := v.useAlone(ctx, opConnect)
 	if err != nil {
 		return out, err
 	}
