@@ -159,9 +159,7 @@ func showAssistant(_ context.Context, _ *run, a chat.Assistant) (reply, error) {
 		model, effort, mode := assistantWords(a)
 		o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n",
 			o.bold(line(a.Name)), line(model), temperature(a.Temperature), effort, mode)
-		if a.Instructions != "" {
-			o.printf("%s\n", block(a.Instructions))
-		}
+		o.printIf(a.Instructions != "", "%s\n", block(a.Instructions))
 	}}, nil
 }
 

@@ -79,7 +79,7 @@ func (t *talk) help(context.Context, string) error {
 
 func (t *talk) chooseModel(ctx context.Context, name string) error {
 	if name == "" {
-		modelList(modelInfos(ctx, t.s.Models)).text(t.c.note)
+		modelList(knownModels(ctx, t.s.Models)).text(t.c.note)
 		t.say("This session uses %s.", t.modelName(ctx))
 		return nil
 	}

@@ -101,9 +101,7 @@ func listKnown(ctx context.Context, r *run) (reply, error) {
 
 func knownReply(groups []knownGroup) reply {
 	return reply{doc: fields{{"known", groups}}, text: func(o *output) {
-		if !slices.ContainsFunc(groups, func(g knownGroup) bool { return g.Total > 0 }) {
-			o.printf("Nothing is remembered yet.\n")
-		}
+		o.printIf(!slices.ContainsFunc(groups, func(g knownGroup) bool { return g.Total > 0 }), "Nothing is remembered yet.\n")
 		for _, g := range groups {
 			if g.Total > 0 {
 				o.printf("%s (%s)\n", o.bold(knownTitles[g.Kind]), count(g.Total))

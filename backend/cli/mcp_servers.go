@@ -248,9 +248,7 @@ func serverLogs(ctx context.Context, r *run, name string) (reply, error) {
 		return fields{{"at", l.At.UTC()}, {"from", l.From}, {"text", l.Text}}
 	})
 	return reply{doc: fields{{"name", name}, {"lines", rows}, {"dropped", dropped}}, text: func(o *output) {
-		if dropped > 0 {
-			o.printf("(%s before these are not kept)\n", plural(dropped, "line"))
-		}
+		o.printIf(dropped > 0, "(%s before these are not kept)\n", plural(dropped, "line"))
 		for _, l := range all {
 			o.printf("%s %-7s %s\n", l.At.Local().Format(time.TimeOnly), l.From, line(l.Text))
 		}

@@ -335,9 +335,7 @@ func (b background) print(o *output) {
 }
 
 func (m turnMetrics) printFailures(o *output) {
-	if m.RetrievalError != "" {
-		o.printf("#%d: memory was not searched: %s\n", m.TurnSeq, line(m.RetrievalError))
-	}
+	o.printIf(m.RetrievalError != "", "#%d: memory was not searched: %s\n", m.TurnSeq, line(m.RetrievalError))
 	for _, st := range m.steps {
 		if st.Outcome.Code != "" {
 			message := line(st.Outcome.Message)

@@ -200,12 +200,8 @@ func showProject(p chat.Project) reply {
 		t.add("files", p.Files)
 		t.add("watches", cmp.Or(p.Watch, "no folder"))
 		t.print(o)
-		if p.Instructions != "" {
-			o.printf("\nInstructions\n%s\n", block(p.Instructions))
-		}
-		if len(p.Facts) > 0 {
-			o.printf("\nPinned facts\n")
-		}
+		o.printIf(p.Instructions != "", "\nInstructions\n%s\n", block(p.Instructions))
+		o.printIf(len(p.Facts) > 0, "\nPinned facts\n")
 		for _, f := range p.Facts {
 			o.printf("- %s\n", line(f.Text))
 		}
@@ -275,9 +271,7 @@ func (s *Services) indexFiles(ctx context.Context) error {
 func printScan(o *output, s chat.ProjectScan) {
 	o.printf("Checked %s: %s, %d new, %d changed, %d removed.\n",
 		local(s.At), plural(s.Found, "file"), len(s.New), len(s.Changed), len(s.Removed))
-	if s.Error != "" {
-		o.printf("%s\n", line(s.Error))
-	}
+	o.printIf(s.Error != "", "%s\n", line(s.Error))
 	printPaths(o, "+", s.New, len(s.New))
 	printPaths(o, "~", s.Changed, len(s.Changed))
 	printPaths(o, "-", s.Removed, len(s.Removed))

@@ -93,8 +93,8 @@ recovery code stays. Also after the keyring was replaced: it keeps the key again
 	}
 }
 
-// openSealed opens what works without the data.
-func (r *run) openSealed(ctx context.Context) (err error) {
+// openSetup opens what works without the data.
+func (r *run) openSetup(ctx context.Context) (err error) {
 	r.setup, err = r.app.OpenSetup(ctx, r.options(false, silent{}))
 	return err
 }
@@ -105,7 +105,7 @@ func encryptData(ctx context.Context, r *run) (reply, error) {
 	if r.on(signInFlag) && given != "" {
 		return reply{}, usagef("--sign-in and a passphrase exclude each other.")
 	}
-	if err := r.openSealed(ctx); err != nil {
+	if err := r.openSetup(ctx); err != nil {
 		return reply{}, err
 	}
 	lock, sealed, err := r.setup.Archive().SealedWith()
@@ -210,9 +210,7 @@ func printCopies(o *output, about string, paths []string) {
 		return
 	}
 	o.printf("%s\n", about)
-	for _, path := range paths {
-		o.printf("  %s\n", line(path))
-	}
+	o.printEach("  %s\n", paths)
 }
 
 // leftError is the error for copies that could not be converted.
@@ -220,12 +218,12 @@ func leftError(s services.Sealing) error {
 	if len(s.Left) == 0 {
 		return nil
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, opSealing, "Some copies could not be converted.")}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, opSealing, "Some copies could not be converted."))
 }
 
 // opensData returns an error unless the data is sealed and its key is known.
 func (r *run) opensData(ctx context.Context) (seal.Lock, seal.Key, error) {
-	if err := r.openSealed(ctx); err != nil {
+	if err := r.openSetup(ctx); err != nil {
 		return seal.Lock{}, seal.Key{}, err
 	}
 	return r.setup.Archive().Lock()

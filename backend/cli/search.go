@@ -116,9 +116,7 @@ func newSearch(query string, in chat.Within, found retrieval.Result, unindexed i
 		{"latency", found.Timing},
 	}
 	return reply{doc: doc, text: func(o *output) {
-		if !found.Warning.IsZero() {
-			o.printf("%s\n", o.dim("note: "+line(found.Warning.String())))
-		}
+		o.printIf(!found.Warning.IsZero(), "%s\n", o.dim("note: "+line(found.Warning.String())))
 		switch {
 		case len(found.Hits) == 0 && unindexed > 0:
 			turns := display.Count(unindexed, "turn is", "turns are")

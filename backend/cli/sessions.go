@@ -240,9 +240,7 @@ func duplicateSession(ctx context.Context, r *run) (reply, error) {
 	return reply{doc: doc, text: func(o *output) {
 		title := line(titleOf(copied.Session.Title))
 		o.printf("Copied %s: %s  %s\n", plural(copied.Turns, "turn"), copied.Session.ID, title)
-		if copied.LeftOut > 0 {
-			o.printf("%d turn that is still open was left out.\n", copied.LeftOut)
-		}
+		o.printIf(copied.LeftOut > 0, "%d turn that is still open was left out.\n", copied.LeftOut)
 	}}, err
 }
 

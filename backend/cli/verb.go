@@ -52,6 +52,7 @@ type access int
 const (
 	opensNothing access = iota
 	opensSetup          // configuration, keys and models
+	opensFaulty         // the same, without notes on the configuration: the verb reports on it, corrects it or does without
 	reads               // the data, read-only
 	writes              // the data, as the writer
 	looks               // the data, as the writer, where servers run; read-only if its place is not writable
@@ -64,7 +65,7 @@ type run struct {
 	cmd  *cobra.Command
 	args []string
 
-	setup *services.Setup // with opensSetup
+	setup *services.Setup // with opensSetup and opensFaulty
 	s     *Services       // with reads and writes
 	st    *stream         // with streams
 
@@ -265,11 +266,13 @@ func (c *call) perform(ctx context.Context, r *run) (reply, error) {
 	if r.v.opensFor != nil {
 		opens = r.v.opensFor(r)
 	}
-	var err error
 	switch opens {
-	case opensSetup:
-		if r.setup, err = c.openSetup(ctx); err != nil {
+	case opensSetup, opensFaulty:
+		if err := r.openSetup(ctx); err != nil {
 			return reply{}, err
+		}
+		if opens == opensSetup {
+			c.noteConfig(r.setup.Config)
 		}
 	case reads:
 		if r.v.none != nil {
