@@ -58,16 +58,8 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 				return r.deletePermanently(ctx, kind, id, copies)
 			},
 		},
-		{
-			use:   "receipts",
-			short: "List what was permanently deleted",
-			opens: reads,
-			none:  func(*run) reply { return receiptList(nil) },
-			do: func(ctx context.Context, r *run) (reply, error) {
-				list, err := r.s.Deletion.Receipts(ctx)
-				return receiptList(list), err
-			},
-		},
+		shows(verb{use: "receipts", short: "List what was permanently deleted"},
+			func(ctx context.Context, r *run) ([]chat.Receipt, error) { return r.s.Deletion.Receipts(ctx) }, receiptList),
 	}
 }
 

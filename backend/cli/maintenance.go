@@ -17,18 +17,13 @@ import (
 func maintenanceVerbs() []verb {
 	return []verb{
 		{
-			use:   "reconcile",
-			short: "Recover what a crash left unfinished and do all background work that is due",
-			long:  "Running it again changes nothing. --last shows the last report that found something.",
-			flags: []flag{boolFlag("last", "do nothing: show the last report that found something")},
-			opensFor: func(r *run) access {
-				if r.on("last") {
-					return reads
-				}
-				return writes
-			},
-			with: func(_ *run, o *OpenOptions) { o.Reconcile = true },
-			none: func(*run) reply { return recovered(chat.RecoveryReport{}) },
+			use:      "reconcile",
+			short:    "Recover what a crash left unfinished and do all background work that is due",
+			long:     "Running it again changes nothing. --last shows the last report that found something.",
+			flags:    []flag{boolFlag("last", "do nothing: show the last report that found something")},
+			opensFor: opensWith("last", reads, writes),
+			with:     func(_ *run, o *OpenOptions) { o.Reconcile = true },
+			none:     func(*run) reply { return recovered(chat.RecoveryReport{}) },
 			do: func(ctx context.Context, r *run) (reply, error) {
 				if r.on("last") {
 					last, err := r.s.Reconciler.LastReport(ctx)

@@ -10,15 +10,9 @@ import (
 )
 
 func clientsVerb() verb {
-	return verb{
+	return shows(verb{
 		use:   "clients",
 		short: "List the programs that use this memory, and decide what they may see",
-		opens: reads,
-		none:  func(*run) reply { return clientList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Store.Clients(ctx)
-			return clientList(all), err
-		},
 		verbs: []verb{
 			{
 				use:   "allow NAME",
@@ -74,7 +68,7 @@ that does not change. Archived sessions are never shown. --remember lets it writ
 				},
 			},
 		},
-	}
+	}, func(ctx context.Context, r *run) ([]chat.Client, error) { return r.s.Store.Clients(ctx) }, clientList)
 }
 
 // messageAbout replies with a sentence about a program.

@@ -88,17 +88,11 @@ type turnMetrics struct {
 	steps []chat.Step
 }
 
-func listMetrics(ctx context.Context, r *run) (reply, error) {
-	b := r.branch
-	if b.ID == "" && !r.on("all") {
-		last, ok, err := r.s.recent(ctx)
-		if err != nil {
+func listMetrics(ctx context.Context, r *run) (_ reply, err error) {
+	var b chat.Branch
+	if !r.on("all") {
+		if b, err = r.branchOrLast(ctx); err != nil {
 			return reply{}, err
-		}
-		if ok {
-			if b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch); err != nil {
-				return reply{}, err
-			}
 		}
 	}
 	rows, err := r.s.Store.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: r.number("limit")})

@@ -33,12 +33,7 @@ Nothing is changed or sent.`,
 			}
 			return nil
 		},
-		opensFor: func(r *run) access {
-			if r.given("switch-preview") {
-				return reads
-			}
-			return opensSetup
-		},
+		opensFor: opensWith("switch-preview", reads, opensSetup),
 		do: func(ctx context.Context, r *run) (reply, error) {
 			if r.given("switch-preview") {
 				return previewSwitch(ctx, r)
@@ -266,19 +261,14 @@ func placeList(all []models.Preset) reply {
 
 // previewSwitch shows the effect of sending a conversation to another model.
 func previewSwitch(ctx context.Context, r *run) (reply, error) {
-	b, model := r.branch, r.text("switch-preview")
-	if b.ID == "" {
-		last, ok, err := r.s.recent(ctx)
-		if err == nil && !ok {
-			err = chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session to switch.").
-				WithHint("start one with send or chat")
-		}
-		if err == nil {
-			b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch)
-		}
-		if err != nil {
-			return reply{}, err
-		}
+	model := r.text("switch-preview")
+	b, err := r.branchOrLast(ctx)
+	if err == nil && b.ID == "" {
+		err = chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session to switch.").
+			WithHint("start one with send or chat")
+	}
+	if err != nil {
+		return reply{}, err
 	}
 	x, err := r.s.Turns.PreviewSwitch(ctx, b.ID, "", model)
 	doc := append(aboutBranch(b, "model", model), fields{

@@ -12,20 +12,14 @@ import (
 )
 
 func projectsVerb() verb {
-	return verb{
+	return shows(verb{
 		use:   "projects",
 		short: "List projects: folders with instructions, pinned facts and files",
 		long: `A project is a folder of sessions with its own instructions, model, tools, pinned facts and files.
 The sessions in the folder with its name belong to it and share memory, unless set otherwise for a session:
 contextinfinity sessions scope. PROJECT is a name or an id.`,
-		opens: reads,
-		none:  func(*run) reply { return projectList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Projects.Projects(ctx)
-			return projectList(all), err
-		},
 		verbs: slices.Concat(settingsOfProjects(), filesOfProjects()),
-	}
+	}, func(ctx context.Context, r *run) ([]chat.Project, error) { return r.s.Projects.Projects(ctx) }, projectList)
 }
 
 func settingsOfProjects() []verb {

@@ -157,14 +157,7 @@ func (r *run) sealWith(ctx context.Context, passphrase string) (reply, error) {
 		return reply{}, err
 	}
 	seal.Use(lock, key)
-	stop := r.watch("encrypt", nil)
-	done, err := r.setup.Reseal(ctx)
-	stop()
-	if err != nil {
-		return reply{}, err
-	}
-	doc := fields{{"sealed", true}, {"recovery_code", code}}
-	return resealed(doc, done, "The data is sealed."), leftError(done)
+	return r.reseal(ctx, "encrypt", fields{{"sealed", true}, {"recovery_code", code}}, "The data is sealed.")
 }
 
 // showCode prints a recovery code before anything depends on it, and asks for its last group where somebody can type it.
@@ -188,6 +181,17 @@ func (r *run) showCode(code, question string) error {
 		return chat.Errorf(chat.CodeCancelled, opSealing, "That is not the last group; nothing was changed.")
 	}
 	return nil
+}
+
+// reseal stores everything as the lock in use says.
+func (r *run) reseal(ctx context.Context, label string, doc fields, text string) (reply, error) {
+	stop := r.watch(label, nil)
+	done, err := r.setup.Reseal(ctx)
+	stop()
+	if err != nil {
+		return reply{}, err
+	}
+	return resealed(doc, done, text), leftError(done)
 }
 
 // resealed is the reply after the data was converted.
@@ -238,13 +242,7 @@ func decryptData(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	seal.UseNone()
-	stop := r.watch("decrypt", nil)
-	done, err := r.setup.Reseal(ctx)
-	stop()
-	if err != nil {
-		return reply{}, err
-	}
-	return resealed(fields{{"sealed", false}}, done, "The data is plain."), leftError(done)
+	return r.reseal(ctx, "decrypt", fields{{"sealed", false}}, "The data is plain.")
 }
 
 func rotateKey(ctx context.Context, r *run) (reply, error) {

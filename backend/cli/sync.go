@@ -52,13 +52,8 @@ everything in the vault is read back, and nothing is changed.`,
 				r.bundlePassphrase = typed
 				return err
 			},
-			opensFor: func(r *run) access {
-				if r.on("check") {
-					return reads
-				}
-				return writes
-			},
-			do: syncVault,
+			opensFor: opensWith("check", reads, writes),
+			do:       syncVault,
 			verbs: []verb{{
 				use:   "status",
 				short: "Show the vault, and whether something waits to be sent",

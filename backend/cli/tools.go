@@ -94,16 +94,8 @@ applies to the current definition.`,
 			opens: writes,
 			do:    withTools(markReadOnly),
 		},
-		{
-			use:   "permissions",
-			short: "List what was allowed and denied for later calls",
-			opens: reads,
-			none:  func(*run) reply { return permissionList(tools.Panel{}) },
-			do: func(ctx context.Context, r *run) (reply, error) {
-				p, err := r.s.Tools.Panel(ctx)
-				return permissionList(p), err
-			},
-		},
+		shows(verb{use: "permissions", short: "List what was allowed and denied for later calls"},
+			func(ctx context.Context, r *run) (tools.Panel, error) { return r.s.Tools.Panel(ctx) }, permissionList),
 	}
 }
 

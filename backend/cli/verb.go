@@ -46,6 +46,17 @@ type verb struct {
 	do   func(context.Context, *run) (reply, error)
 }
 
+// shows makes v a reading verb that shows what it reads, or nothing without data.
+func shows[T any](v verb, read func(context.Context, *run) (T, error), show func(T) reply) verb {
+	v.opens = reads
+	v.none = func(*run) reply { return show(*new(T)) }
+	v.do = func(ctx context.Context, r *run) (reply, error) {
+		found, err := read(ctx, r)
+		return show(found), err
+	}
+	return v
+}
+
 // access is what is opened before a verb's function runs.
 type access int
 

@@ -14,14 +14,9 @@ func versionVerb() verb {
 		short: "Print the version",
 		long: "With --check, the release feed (updates.url) is asked once for a newer version; nothing else is sent, and " +
 			"nothing is downloaded or installed.",
-		flags: []flag{boolFlag("check", "ask the release feed (updates.url) for a newer version")},
-		opensFor: func(r *run) access {
-			if r.on("check") {
-				return opensSetup
-			}
-			return opensNothing
-		},
-		do: showVersion,
+		flags:    []flag{boolFlag("check", "ask the release feed (updates.url) for a newer version")},
+		opensFor: opensWith("check", opensSetup, opensNothing),
+		do:       showVersion,
 	}
 }
 
