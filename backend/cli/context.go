@@ -149,10 +149,8 @@ func (x *request) print(o *output, text bool) {
 		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", tokens)
 	}
 	o.printIf(x.NotBelieved != "", "The provider's token counts were ignored: %s.\n", line(x.NotBelieved))
-	if x.Reported > 0 {
-		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
-			x.Reported, x.Cached, prompt.UsageOf(x.Manifest).Used)
-	}
+	o.printIf(x.Reported > 0, "The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
+		x.Reported, x.Cached, prompt.UsageOf(x.Manifest).Used)
 	x.table().print(o)
 	x.printNotes(o)
 	if x.Diff != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func (r *run) readServers() (*mcpsetup.Import, error) {
-	setup := r.servers().Setup
+	setup := r.s.Servers.Setup
 	if r.args[0] != "-" {
 		return setup.ReadFile(r.path(r.args[0]))
 	}
@@ -79,11 +79,11 @@ func importServers(_ context.Context, r *run) (reply, error) {
 		if err := r.agreeToServers(rows, choices); err != nil {
 			return reply{}, err
 		}
-		if err := r.servers().Setup.Apply(in.ID, choices); err != nil {
+		if err := r.s.Servers.Setup.Apply(in.ID, choices); err != nil {
 			return reply{}, err
 		}
 		for _, c := range choices {
-			r.servers().Manager.Reset(c.Name)
+			r.s.Servers.Manager.Reset(c.Name)
 		}
 	}
 	doc := fields{{"from", in.From}, {"added", !r.on("dry-run")}, {"servers", rows}, {"problems", in.Problems}}
