@@ -31,8 +31,8 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 			return end, err
 		}
 		if decide == nil {
-			return end, waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision.").
-				WithHint("/calls asks again, /discard discards it")}
+			return end, waitsError(chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision.").
+				WithHint("/calls asks again, /discard discards it"))
 		}
 		before, err := t.s.Turns.Answer(ctx, end)
 		if err != nil {

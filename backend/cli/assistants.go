@@ -12,19 +12,13 @@ import (
 )
 
 func assistantsVerb() verb {
-	list := verb{
+	list := shows(verb{
 		use:   "list",
 		short: "List the assistants",
 		long: `An assistant is a named preset. send --assistant NAME and chat --assistant NAME start a session with it. Its
 settings are copied into the session: later changes of the assistant affect no session until it is applied
 again.`,
-		opens: reads,
-		none:  func(*run) reply { return assistantList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Library.Assistants(ctx)
-			return assistantList(all), err
-		},
-	}
+	}, func(ctx context.Context, r *run) ([]chat.Assistant, error) { return r.s.Library.Assistants(ctx) }, assistantList)
 	all := list
 	all.use = "assistants"
 	all.short = "List, create and change assistants: named instructions, model and settings"
@@ -41,7 +35,7 @@ func assistantVerbs() []verb {
 		textFlag("tools", "disabled, parse_only or enabled; empty: the configured mode"),
 	}
 	return []verb{
-		onAssistant("show", "Print an assistant in full", "", reads, showAssistant),
+		onAssistant(verb{use: "show NAME", short: "Print an assistant in full", opens: reads}, showAssistant),
 		{
 			use:     "new NAME",
 			short:   "Create an assistant",
@@ -52,49 +46,40 @@ func assistantVerbs() []verb {
 				return putAssistant(ctx, r, chat.Assistant{Name: r.args[0]}, "Created")
 			},
 		},
-		{
+		onAssistant(verb{
 			use:     "set NAME",
 			short:   "Change an assistant",
 			long:    "Changes the given values and keeps the others. Sessions that were started with the assistant do not change.",
-			names:   assistantNames,
 			flags:   append(settings, textFlag("name", "another name")),
 			changes: true,
 			prepare: readAssistant,
 			opens:   writes,
-			do: func(ctx context.Context, r *run) (reply, error) {
-				a, err := r.s.Library.AssistantNamed(ctx, r.args[0])
-				if err != nil {
-					return reply{}, err
-				}
-				r.set("name", &a.Name)
-				return putAssistant(ctx, r, a, "Changed")
-			},
-		},
-		onAssistant("duplicate", "Create an assistant with the settings of another", "", writes,
+		}, func(ctx context.Context, r *run, a chat.Assistant) (reply, error) {
+			r.set("name", &a.Name)
+			return putAssistant(ctx, r, a, "Changed")
+		}),
+		onAssistant(verb{use: "duplicate NAME", short: "Create an assistant with the settings of another", opens: writes},
 			func(ctx context.Context, r *run, a chat.Assistant) (reply, error) {
 				a, err := r.s.Library.Duplicate(ctx, a.ID)
 				return doneWith(a, "Created"), err
 			}),
-		onAssistant("delete", "Delete an assistant",
-			"Sessions that were started with it keep their settings. Backups keep it until they are pruned.", writes,
-			func(ctx context.Context, r *run, a chat.Assistant) (reply, error) {
-				return doneWith(a, "Deleted"), r.s.Library.DeleteAssistant(ctx, a.ID)
-			}),
-		{
+		onAssistant(verb{
+			use:   "delete NAME",
+			short: "Delete an assistant",
+			long:  "Sessions that were started with it keep their settings. Backups keep it until they are pruned.",
+			opens: writes,
+		}, func(ctx context.Context, r *run, a chat.Assistant) (reply, error) {
+			return doneWith(a, "Deleted"), r.s.Library.DeleteAssistant(ctx, a.ID)
+		}),
+		onAssistant(verb{
 			use:   "apply NAME SESSION",
 			short: "Give a session the settings of an assistant, from the next message on",
 			long: "Replaces the session's instructions, temperature, effort and mode of tools, and its model if the " +
 				"assistant has one.",
-			names: assistantNames,
 			opens: writes,
-			do: func(ctx context.Context, r *run) (reply, error) {
-				a, err := r.s.Library.AssistantNamed(ctx, r.args[0])
-				if err == nil {
-					err = r.s.Library.Apply(ctx, r.session.ID, a.ID)
-				}
-				return r.changed(ctx, "Applied "+line(r.args[0]), err)
-			},
-		},
+		}, func(ctx context.Context, r *run, a chat.Assistant) (reply, error) {
+			return r.changed(ctx, "Applied "+line(r.args[0]), r.s.Library.Apply(ctx, r.session.ID, a.ID))
+		}),
 		exportVerb("export NAME", "Write an assistant to a file, to be imported elsewhere", assistantNames,
 			func(ctx context.Context, r *run) ([]byte, error) {
 				a, err := r.s.Library.AssistantNamed(ctx, r.args[0])
@@ -113,20 +98,10 @@ the new one gets a number after its name.`,
 	}
 }
 
-// onAssistant returns a verb about an existing assistant.
-func onAssistant(use, short, long string, opens access,
-	do func(context.Context, *run, chat.Assistant) (reply, error),
-) verb {
-	return verb{
-		use: use + " NAME", short: short, long: long, names: assistantNames, opens: opens,
-		do: func(ctx context.Context, r *run) (reply, error) {
-			a, err := r.s.Library.AssistantNamed(ctx, r.args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			return do(ctx, r, a)
-		},
-	}
+// onAssistant makes v a verb about an existing assistant.
+func onAssistant(v verb, do func(context.Context, *run, chat.Assistant) (reply, error)) verb {
+	v.names = assistantNames
+	return onNamed(v, func(s *Services) byName[chat.Assistant] { return s.Library.AssistantNamed }, do)
 }
 
 func assistantList(all []chat.Assistant) reply {
@@ -159,9 +134,7 @@ func showAssistant(_ context.Context, _ *run, a chat.Assistant) (reply, error) {
 		model, effort, mode := assistantWords(a)
 		o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n",
 			o.bold(line(a.Name)), line(model), temperature(a.Temperature), effort, mode)
-		if a.Instructions != "" {
-			o.printf("%s\n", block(a.Instructions))
-		}
+		o.printIf(a.Instructions != "", "%s\n", block(a.Instructions))
 	}}, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/services"
 )
 
 func backupVerbs() []verb {
@@ -20,7 +19,8 @@ func backupVerbs() []verb {
 In a folder it gets a dated name. An existing file is not overwritten. A window or a conversation may stay
 open meanwhile. The file is read back completely before it gets its name. Problems in the data itself are
 copied too: verify finds them in the data, backups --check in the copies.`,
-			do: writeBackup,
+			opens: opensFaulty,
+			do:    writeBackup,
 		},
 		{
 			use:   "backups",
@@ -28,6 +28,7 @@ copied too: verify finds them in the data, backups --check in the copies.`,
 			long: `CHECKED shows whether a backup was read back after it was written. With --check each one is read now
 and verified as restore does it; the exit code is 3 if one is damaged or has problems.`,
 			flags: []flag{boolFlag("check", "read each backup and verify it")},
+			opens: opensFaulty,
 			do:    listBackups,
 		},
 		{
@@ -55,17 +56,15 @@ printed.`,
 				}
 				return nil
 			},
+			opens: opensFaulty,
 			do: func(ctx context.Context, r *run) (reply, error) {
-				setup, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
 				switch {
-				case err != nil:
-					return reply{}, err
 				case r.on("fresh"):
-					return startFresh(ctx, r, setup.Archive().StartFresh)
+					return startFresh(ctx, r)
 				case r.on("drop-log"):
-					return dropLog(ctx, r, setup.Archive().DropLog)
+					return dropLog(ctx, r)
 				}
-				return restore(ctx, r, setup)
+				return restore(ctx, r)
 			},
 		},
 	}
@@ -76,11 +75,7 @@ func writeBackup(ctx context.Context, r *run) (reply, error) {
 	if err != nil {
 		return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
 	}
-	setup, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
-	if err != nil {
-		return reply{}, err
-	}
-	copies := setup.Archive()
+	copies := r.setup.Archive()
 	if note := copies.LogNote(); note != "" {
 		r.notef("%s", note)
 	}
@@ -105,12 +100,8 @@ func asTyped(typed, path string) string {
 }
 
 func listBackups(ctx context.Context, r *run) (reply, error) {
-	setup, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
-	if err != nil {
-		return reply{}, err
-	}
 	stop := r.watch("backups", nil)
-	all, err := setup.Archive().Backups(ctx, r.on("check"))
+	all, err := r.setup.Archive().Backups(ctx, r.on("check"))
 	stop()
 	if err == nil && r.on("check") {
 		err = backupProblems(all)
@@ -176,7 +167,7 @@ func backupProblems(list []chat.Backup) error {
 		hint = "see whether the data has them too: contextinfinity verify"
 	}
 	problem := strings.Join(sentences, " ")
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", problem).WithHint("%s", hint)}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", problem).WithHint("%s", hint))
 }
 
 // kinds describes why a backup was made.
@@ -187,13 +178,13 @@ var kinds = map[chat.BackupKind]string{
 	chat.BackupBeforeRestore: "before restore",
 }
 
-func restore(ctx context.Context, r *run, setup *services.Setup) (reply, error) {
+func restore(ctx context.Context, r *run) (reply, error) {
 	path := r.args[0]
 	if abs, err := filepath.Abs(r.path(path)); err == nil {
 		path = abs
 	}
 	stop := r.watch("restore", nil)
-	done, err := setup.Archive().Restore(ctx, path, func(x chat.Restoration) error {
+	done, err := r.setup.Archive().Restore(ctx, path, func(x chat.Restoration) error {
 		stop()
 		if !r.json {
 			printComparison(r.out, x)
@@ -211,7 +202,7 @@ func restore(ctx context.Context, r *run, setup *services.Setup) (reply, error) 
 	return reply{doc: done, text: func(o *output) { printRestored(o, done) }, keepOnError: true}, err
 }
 
-func startFresh(ctx context.Context, r *run, move func(context.Context) (string, error)) (reply, error) {
+func startFresh(ctx context.Context, r *run) (reply, error) {
 	if !r.json {
 		r.out.printf("The remaining files of the lost history, including its backups, are moved to a folder, and the " +
 			"next message starts an empty history.\n")
@@ -219,12 +210,12 @@ func startFresh(ctx context.Context, r *run, move func(context.Context) (string,
 	if err := r.confirm("Move the remaining files and start an empty history?"); err != nil {
 		return reply{}, err
 	}
-	kept, err := move(ctx)
+	kept, err := r.setup.Archive().StartFresh(ctx)
 	const done = "The remaining files are kept in %s. The next message starts an empty history."
 	return sentence(fields{{"kept", kept}}, done, line(kept)), err
 }
 
-func dropLog(ctx context.Context, r *run, drop func(context.Context) (string, error)) (reply, error) {
+func dropLog(ctx context.Context, r *run) (reply, error) {
 	if !r.json {
 		r.out.printf("The changes in the damaged write-ahead log that cannot be read are dropped. The damaged files " +
 			"are kept in a folder.\n")
@@ -232,7 +223,7 @@ func dropLog(ctx context.Context, r *run, drop func(context.Context) (string, er
 	if err := r.confirm("Continue without these changes?"); err != nil {
 		return reply{}, err
 	}
-	kept, err := drop(ctx)
+	kept, err := r.setup.Archive().DropLog(ctx)
 	const done = "The damaged files are kept in %s. Run verify to check the rest."
 	return sentence(fields{{"kept", kept}}, done, line(kept)), err
 }
@@ -274,12 +265,8 @@ func printComparison(o *output, r chat.Restoration) {
 	addSummary(t, "current data", r.Present)
 	addSummary(t, "backup", r.Backup)
 	t.print(o)
-	if r.Backup.Schema < r.Schema {
-		o.printf("The backup was upgraded to schema %d.\n", r.Schema)
-	}
-	if r.Journals > 0 {
-		o.printf("It contains what had been received of %s.\n", plural(r.Journals, "answer"))
-	}
+	o.printIf(r.Backup.Schema < r.Schema, "The backup was upgraded to schema %d.\n", r.Schema)
+	o.printIf(r.Journals > 0, "It contains what had been received of %s.\n", plural(r.Journals, "answer"))
 	printUndone(o, r)
 	if r.Problems == 0 {
 		o.printf("verify finds no problems in it.\n")
@@ -334,12 +321,8 @@ func printRestored(o *output, r chat.Restoration) {
 	if r.Kept != nil {
 		o.printf("The previous data: %s\n", line(r.Kept.Path))
 	}
-	if r.Aside != "" {
-		o.printf("Quarantined, not deleted: %s\n", line(r.Aside))
-	}
-	if r.Config != "" {
-		o.printf("The backup's configuration: %s\n", line(r.Config))
-	}
+	o.printIf(r.Aside != "", "Quarantined, not deleted: %s\n", line(r.Aside))
+	o.printIf(r.Config != "", "The backup's configuration: %s\n", line(r.Config))
 }
 
 // size formats a number of bytes for people.

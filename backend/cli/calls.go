@@ -127,9 +127,9 @@ func newWaitsError(calls []chat.WaitingCall) error {
 	if first.State == chat.CallUnknown {
 		command = "resolve ID enter, rerun or tell"
 	}
-	return waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision about %s (%s).",
+	return waitsError(chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision about %s (%s).",
 		plural(len(calls), "tool call"), clip(first.Name, 60)).
-		WithHint("contextinfinity tools waiting shows it, contextinfinity tools %s; its id is %s", command, first.ID)}
+		WithHint("contextinfinity tools waiting shows it, contextinfinity tools %s; its id is %s", command, first.ID))
 }
 
 // shownCall is a call as it is shown for a decision.
@@ -185,13 +185,9 @@ func (s *Services) shownCall(ctx context.Context, w chat.WaitingCall) (shownCall
 }
 
 func printWaiting(o *output, calls []shownCall, batches []chat.RecoveredToolBatch) {
-	if len(calls) == 0 {
-		o.printf("No tool call is waiting.\n")
-	}
+	o.printIf(len(calls) == 0, "No tool call is waiting.\n")
 	for i, w := range calls {
-		if i > 0 {
-			o.printf("\n")
-		}
+		o.printIf(i > 0, "\n")
 		o.printf("%s  %s, turn #%d\n", o.bold(string(w.ID)), line(titleOf(w.Session)), w.TurnSeq)
 		for _, b := range batches {
 			if b.TurnID == w.TurnID && b.AssistantText != "" {
@@ -206,9 +202,7 @@ func printWaiting(o *output, calls []shownCall, batches []chat.RecoveredToolBatc
 func (w shownCall) print(o *output, definition bool) {
 	source := "of " + cmp.Or(w.Source, "no source")
 	o.printf("%s %s%s\n", o.bold(line(w.Name)), line(source), map[bool]string{true: ", may have effects"}[w.Effects])
-	if w.State == chat.CallUnknown {
-		o.printf("Its outcome is unknown (%s). It may have had effects.\n", reasonWords[w.Reason])
-	}
+	o.printIf(w.State == chat.CallUnknown, "Its outcome is unknown (%s). It may have had effects.\n", reasonWords[w.Reason])
 	switch {
 	case w.definition == nil:
 		o.printf("The tool is not offered now.\n")

@@ -104,8 +104,7 @@ func (t *talk) run(ctx context.Context) error {
 		case errors.Is(err, errQuit), ctx.Err() != nil:
 			return err
 		default:
-			var w waitsError
-			t.failed, t.waits = true, errors.As(err, &w)
+			t.failed, t.waits = true, exitCode(err) == exitWaits
 			t.c.printError(err)
 		}
 		if t.c.out.gone() { // nobody would see the next answer
@@ -117,8 +116,8 @@ func (t *talk) run(ctx context.Context) error {
 // end returns an error if calls still wait, or if a message of a piped conversation was not answered.
 func (t *talk) end() error {
 	if t.waits {
-		return waitsError{chat.Errorf(chat.CodeIncomplete, "cli.chat", "The answer waits for your decision about its tool calls.").
-			WithHint("contextinfinity tools waiting lists them")}
+		return waitsError(chat.Errorf(chat.CodeIncomplete, "cli.chat", "The answer waits for your decision about its tool calls.").
+			WithHint("contextinfinity tools waiting lists them"))
 	}
 	if t.failed && !t.c.in.terminal {
 		return chat.Errorf(chat.CodeIncomplete, "cli.chat", "Not every message was answered; the reasons are above.")

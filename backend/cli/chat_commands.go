@@ -12,50 +12,48 @@ import (
 
 // command is a command at the prompt.
 type command struct {
-	name string
-	args string
-	help string
-	run  func(t *talk, ctx context.Context, args string) error
+	name     string
+	args     string
+	help     string
+	anywhere bool // it needs no conversation
+	run      func(t *talk, ctx context.Context, args string) error
 }
 
-// commands returns the commands in the order in which /help lists them. Those about the conversation need one.
-func commands() (all []command, anywhere map[string]bool) {
+// commands returns the commands in the order in which /help lists them.
+func commands() []command {
 	return []command{
-			{"/help", "", "this list", (*talk).help},
-			{"/model", "[NAME]", "show the models, or choose one for this session", (*talk).chooseModel},
-			{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", (*talk).chooseAssistant},
-			{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
-			{"/new", "", "start a new session with the next message", (*talk).fresh},
-			{"/sessions", "", "list the sessions", (*talk).listSessions},
-			{"/switch", "ID", "continue another session, or another branch of this one", (*talk).switchTo},
-			{"/branches", "", "list the branches of this session", (*talk).listBranches},
-			{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and continue there", (*talk).fork},
-			{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
-			{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
-			{"/pins", "", "list the pinned facts", (*talk).listPins},
-			{"/unpin", "ID", "unpin one", (*talk).unpin},
-			{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
-			{"/commit", "", "commit them now", (*talk).commit},
-			{"/retry", "", "ask again for the last answer", (*talk).retry},
-			{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
-			{"/keep", "", "keep the incomplete answer as the final one", (*talk).keep},
-			{"/discard", "", "discard it; it can still be read", (*talk).discard},
-			{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
-			{"/quit", "", "quit (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
-		}, map[string]bool{
-			"/help": true, "/model": true, "/assistant": true, "/prompt": true, "/new": true, "/sessions": true,
-			"/switch": true, "/quit": true,
-		}
+		{"/help", "", "this list", true, (*talk).help},
+		{"/model", "[NAME]", "show the models, or choose one for this session", true, (*talk).chooseModel},
+		{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", true, (*talk).chooseAssistant},
+		{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", true, (*talk).sendPrompt},
+		{"/new", "", "start a new session with the next message", true, (*talk).fresh},
+		{"/sessions", "", "list the sessions", true, (*talk).listSessions},
+		{"/switch", "ID", "continue another session, or another branch of this one", true, (*talk).switchTo},
+		{"/branches", "", "list the branches of this session", false, (*talk).listBranches},
+		{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and continue there", false, (*talk).fork},
+		{"/show", "[N]", "print the newest N turns (10)", false, (*talk).show},
+		{"/pin", "TEXT", "pin a fact that every request carries", false, (*talk).pin},
+		{"/pins", "", "list the pinned facts", false, (*talk).listPins},
+		{"/unpin", "ID", "unpin one", false, (*talk).unpin},
+		{"/pending", "", "list the turns that are not yet committed", false, (*talk).listPending},
+		{"/commit", "", "commit them now", false, (*talk).commit},
+		{"/retry", "", "ask again for the last answer", false, (*talk).retry},
+		{"/continue", "", "continue the last, incomplete answer", false, (*talk).continueAnswer},
+		{"/keep", "", "keep the incomplete answer as the final one", false, (*talk).keep},
+		{"/discard", "", "discard it; it can still be read", false, (*talk).discard},
+		{"/calls", "", "decide about the tool calls that wait", false, (*talk).waitingCalls},
+		{"/quit", "", "quit (also Ctrl-D)", true, func(*talk, context.Context, string) error { return errLeave }},
+	}
 }
 
 func (t *talk) command(ctx context.Context, name, args string) error {
-	all, anywhere := commands()
+	all := commands()
 	i := slices.IndexFunc(all, func(cmd command) bool { return cmd.name == name })
 	switch {
 	case i < 0:
 		return chat.Errorf(chat.CodeInvalid, "cli.chat", "There is no command %s.", clip(name, 40)).
 			WithHint("/help lists them; a message that begins with / is typed with //")
-	case t.session.ID == "" && !anywhere[name]:
+	case t.session.ID == "" && !all[i].anywhere:
 		return chat.Errorf(chat.CodeInvalid, "cli.chat", "The new session has no message yet.").
 			WithHint("/switch goes to an earlier one")
 	}
@@ -71,15 +69,14 @@ func (t *talk) list(r reply, err error) error {
 }
 
 func (t *talk) help(context.Context, string) error {
-	all, _ := commands()
-	tableOf("TYPE|TO", all, func(cmd command) []any { return []any{cmd.name + " " + cmd.args, cmd.help} }).print(t.c.note)
+	tableOf("TYPE|TO", commands(), func(cmd command) []any { return []any{cmd.name + " " + cmd.args, cmd.help} }).print(t.c.note)
 	t.say(`A line that ends with \ continues on the next. Ctrl-C stops an answer.`)
 	return nil
 }
 
 func (t *talk) chooseModel(ctx context.Context, name string) error {
 	if name == "" {
-		modelList(modelInfos(ctx, t.s.Models)).text(t.c.note)
+		modelList(knownModels(ctx, t.s.Models)).text(t.c.note)
 		t.say("This session uses %s.", t.modelName(ctx))
 		return nil
 	}

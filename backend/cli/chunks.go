@@ -134,9 +134,7 @@ func showChunk(ctx context.Context, s *Services, id chat.ChunkID) (reply, error)
 		}
 		o.printf("\n")
 		o.text(d.Text + "\n\n")
-		if len(uses) == 0 {
-			o.printf("No request has contained it yet.\n")
-		}
+		o.printIf(len(uses) == 0, "No request has contained it yet.\n")
 		for _, u := range uses {
 			u.print(o)
 		}

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/models"
 )
 
 func completionVerb() verb {
@@ -150,7 +151,7 @@ func (c *call) keyCandidates() []string {
 	if err != nil {
 		return nil
 	}
-	return lists.Map(keyInfos(s), func(k KeyInfo) string { return k.Provider })
+	return lists.Map(s.Models.KeySources(), func(k models.KeySource) string { return k.Name })
 }
 
 func settingCandidates() []string {

@@ -7,7 +7,6 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// configVerb has verbs that open the configuration themselves: an invalid one is what they report or correct.
 func configVerb() verb {
 	return verb{
 		use:   "config",
@@ -16,13 +15,10 @@ func configVerb() verb {
 			{
 				use:   "path",
 				short: "Print the path of the configuration file, whether it exists or not",
-				do: func(ctx context.Context, r *run) (reply, error) {
-					s, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
-					if err != nil {
-						return reply{}, err
-					}
-					path := s.Config.Path()
-					return sentence(fields{{"path", path}, {"data_dir", s.Config.Config().DataDir}}, "%s", path), nil
+				opens: opensFaulty,
+				do: func(_ context.Context, r *run) (reply, error) {
+					path, dir := r.setup.Config.Path(), r.setup.Config.Config().DataDir
+					return sentence(fields{{"path", path}, {"data_dir", dir}}, "%s", path), nil
 				},
 			},
 			{
@@ -34,20 +30,23 @@ func configVerb() verb {
 			{
 				use:   "check",
 				short: "Check the configuration file and report every error by line and key",
+				opens: opensFaulty,
 				do:    checkConfig,
 			},
 			{
 				use:   "set KEY VALUE",
 				short: "Change a setting; the rest of the file does not change",
-				do: func(ctx context.Context, r *run) (reply, error) {
-					return r.edit(ctx, func(s *config.Store) error { return s.Set(r.args[0], r.args[1]) })
+				opens: opensFaulty,
+				do: func(_ context.Context, r *run) (reply, error) {
+					return r.changedSetting(r.setup.Config.Set(r.args[0], r.args[1]))
 				},
 			},
 			{
 				use:   "reset KEY",
 				short: "Reset a setting to its default",
-				do: func(ctx context.Context, r *run) (reply, error) {
-					return r.edit(ctx, func(s *config.Store) error { return s.Reset(r.args[0]) })
+				opens: opensFaulty,
+				do: func(_ context.Context, r *run) (reply, error) {
+					return r.changedSetting(r.setup.Config.Reset(r.args[0]))
 				},
 			},
 		},
@@ -79,11 +78,8 @@ func settingRow(i config.SettingInfo) fields {
 	}
 }
 
-func checkConfig(ctx context.Context, r *run) (reply, error) {
-	s, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
-	if err != nil {
-		return reply{}, err
-	}
+func checkConfig(_ context.Context, r *run) (reply, error) {
+	s := r.setup
 	path, fault := s.Config.Path(), s.Config.Err()
 	if fault == nil {
 		fault = s.Config.Config().Faults.Err()
@@ -94,22 +90,14 @@ func checkConfig(ctx context.Context, r *run) (reply, error) {
 		if fault != nil {
 			return // the error says where
 		}
-		for _, notice := range retired {
-			o.printf("%s\n", line(notice))
-		}
+		o.printEach("%s\n", retired)
 		o.printf("No faults: %s\n", line(path))
 	}}, fault
 }
 
-func (r *run) edit(ctx context.Context, change func(*config.Store) error) (reply, error) {
-	s, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
-	if err == nil {
-		err = change(s.Config)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	info, _ := s.Config.Config().Setting(r.args[0])
-	doc := fields{{"path", s.Config.Path()}, {"setting", settingRow(info)}}
-	return sentence(doc, "%s = %s (%s)", info.Key, line(info.Value), info.Origin), nil
+// changedSetting replies with a setting after a change, which may have failed.
+func (r *run) changedSetting(err error) (reply, error) {
+	info, _ := r.setup.Config.Config().Setting(r.args[0])
+	doc := fields{{"path", r.setup.Config.Path()}, {"setting", settingRow(info)}}
+	return sentence(doc, "%s = %s (%s)", info.Key, line(info.Value), info.Origin), err
 }

@@ -148,13 +148,9 @@ func (x *request) print(o *output, text bool) {
 		tokens := plural(x.RecalledTokens, "token")
 		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", tokens)
 	}
-	if x.NotBelieved != "" {
-		o.printf("The provider's token counts were ignored: %s.\n", line(x.NotBelieved))
-	}
-	if x.Reported > 0 {
-		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
-			x.Reported, x.Cached, prompt.UsageOf(x.Manifest).Used)
-	}
+	o.printIf(x.NotBelieved != "", "The provider's token counts were ignored: %s.\n", line(x.NotBelieved))
+	o.printIf(x.Reported > 0, "The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
+		x.Reported, x.Cached, prompt.UsageOf(x.Manifest).Used)
 	x.table().print(o)
 	x.printNotes(o)
 	if x.Diff != nil {
@@ -201,12 +197,8 @@ func ranges(list []int64) string {
 }
 
 func (x *request) printNotes(o *output) {
-	for _, s := range x.Manifest.Shrink {
-		o.printf("shrunk %s\n", line(s))
-	}
-	for _, s := range x.Manifest.Notes {
-		o.printf("%s\n", line(s))
-	}
+	o.printEach("shrunk %s\n", x.Manifest.Shrink)
+	o.printEach("%s\n", x.Manifest.Notes)
 	if why := x.Manifest.Inputs.RetrievalError; why != "" {
 		o.printf("Memory was not searched: %s\n", line(why))
 	}
@@ -220,9 +212,7 @@ func (x *request) printNotes(o *output) {
 	for _, redacted := range x.Manifest.Redactions {
 		o.printf("redacted %s (%s)\n", line(redacted.Rule), plural(redacted.Bytes, "byte"))
 	}
-	if x.Note != "" {
-		o.printf("%s\n", line(x.Note))
-	}
+	o.printIf(x.Note != "", "%s\n", line(x.Note))
 }
 
 // table lists the items, and for memory why it was recalled.

@@ -58,16 +58,8 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 				return r.deletePermanently(ctx, kind, id, copies)
 			},
 		},
-		{
-			use:   "receipts",
-			short: "List what was permanently deleted",
-			opens: reads,
-			none:  func(*run) reply { return receiptList(nil) },
-			do: func(ctx context.Context, r *run) (reply, error) {
-				list, err := r.s.Deletion.Receipts(ctx)
-				return receiptList(list), err
-			},
-		},
+		shows(verb{use: "receipts", short: "List what was permanently deleted"},
+			func(ctx context.Context, r *run) ([]chat.Receipt, error) { return r.s.Deletion.Receipts(ctx) }, receiptList),
 	}
 }
 
@@ -101,15 +93,9 @@ func (c *call) agreeToDelete(p chat.DeletionPreview) error {
 	for _, x := range p.Copies {
 		c.note.printf("Not touched: %s.\n", copyOf(p.Kind, x))
 	}
-	if len(p.Copies) > 0 {
-		c.note.printf("With --copies they are deleted too.\n")
-	}
-	if p.Everywhere {
-		c.note.printf("It is in the vault: your other computers delete it too, when they next synchronize.\n")
-	}
-	for _, b := range p.Backups {
-		c.note.printf("%s still contains it.\n", line(b))
-	}
+	c.note.printIf(len(p.Copies) > 0, "With --copies they are deleted too.\n")
+	c.note.printIf(p.Everywhere, "It is in the vault: your other computers delete it too, when they next synchronize.\n")
+	c.note.printEach("%s still contains it.\n", p.Backups)
 	c.note.printf("To delete it permanently, type %s: ", chat.ConfirmWord)
 	typed, err := c.in.lines.ReadString('\n')
 	if chat.CodeOf(err) == chat.CodeCancelled {
@@ -164,12 +150,8 @@ func printReceipt(o *output, r chat.Receipt) {
 		}
 		o.printf("Not touched: %s.\n", line(name))
 	}
-	if len(r.Backups) > 0 {
-		o.printf("These copies of the data still contain it:\n")
-	}
-	for _, b := range r.Backups {
-		o.printf("  %s\n", line(b))
-	}
+	o.printIf(len(r.Backups) > 0, "These copies of the data still contain it:\n")
+	o.printEach("  %s\n", r.Backups)
 	for _, x := range r.Included {
 		o.printf("\n")
 		printReceipt(o, x)
@@ -178,13 +160,9 @@ func printReceipt(o *output, r chat.Receipt) {
 
 func receiptList(all []chat.Receipt) reply {
 	return reply{doc: fields{{"receipts", all}}, text: func(o *output) {
-		if len(all) == 0 {
-			o.printf("Nothing has been permanently deleted yet.\n")
-		}
+		o.printIf(len(all) == 0, "Nothing has been permanently deleted yet.\n")
 		for i, r := range all {
-			if i > 0 {
-				o.printf("\n")
-			}
+			o.printIf(i > 0, "\n")
 			printReceipt(o, r)
 		}
 	}}

@@ -20,49 +20,38 @@ const (
 	exitWaits    = 4 // tool calls wait for a decision
 )
 
-// usageError is the error for wrong usage: nothing was opened or changed.
-type usageError struct{ cause *chat.Error }
+// exitError is an error with an exit code of its own: wrong usage, where nothing was opened or changed; problems that a
+// verb found although it succeeded (verify, backups --check, import); or an answer that continues after the user has
+// decided about its tool calls.
+type exitError struct {
+	cause *chat.Error
+	code  int
+}
 
-func (e usageError) Error() string { return e.cause.Error() }
-func (e usageError) Unwrap() error { return e.cause }
+func (e exitError) Error() string { return e.cause.Error() }
+func (e exitError) Unwrap() error { return e.cause }
+
+func problemsError(e *chat.Error) error { return exitError{e, exitProblems} }
+func waitsError(e *chat.Error) error    { return exitError{e, exitWaits} }
 
 func usagef(format string, args ...any) error {
-	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...)}
+	return exitError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...), exitUsage}
 }
 
 func usageHint(hint, format string, args ...any) error {
-	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...).WithHint("%s", hint)}
+	return exitError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...).WithHint("%s", hint), exitUsage}
 }
-
-// problemsError is the error of a verb that succeeded but found problems: verify, backups --check, import.
-type problemsError struct{ cause *chat.Error }
-
-func (e problemsError) Error() string { return e.cause.Error() }
-func (e problemsError) Unwrap() error { return e.cause }
-
-// waitsError is for an answer that continues after the user has decided about its tool calls.
-type waitsError struct{ cause *chat.Error }
-
-func (e waitsError) Error() string { return e.cause.Error() }
-func (e waitsError) Unwrap() error { return e.cause }
 
 // errQuit is the second Ctrl-C: the program exits without closing anything.
 var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
 	WithHint("the partial answer is in the stream journal and is recovered at the next start")
 
 func exitCode(err error) int {
-	var usage usageError
-	var problems problemsError
-	var waits waitsError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &usage):
-		return exitUsage
-	case errors.As(err, &problems):
-		return exitProblems
-	case errors.As(err, &waits):
-		return exitWaits
+	}
+	if e, ok := errors.AsType[exitError](err); ok {
+		return e.code
 	}
 	return exitFailed
 }

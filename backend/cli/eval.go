@@ -201,9 +201,7 @@ func (r evaluated) print(o *output) {
 	t.add("search, p50 ms", oneDigit(r.P50))
 	t.add("search, p95 ms", oneDigit(r.P95))
 	t.print(o)
-	if r.Unread.Count > 0 {
-		o.printf("%s could not be read, for example %s; their turns follow the ones before them.\n",
-			plural(r.Unread.Count, "date"), line(r.Unread.Named()))
-	}
+	o.printIf(r.Unread.Count > 0, "%s could not be read, for example %s; their turns follow the ones before them.\n",
+		plural(r.Unread.Count, "date"), line(r.Unread.Named()))
 	o.printf("Searched with %s. Written: %s\n", line(cmp.Or(r.Embedder, "words alone")), line(r.Out))
 }

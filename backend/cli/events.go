@@ -14,14 +14,12 @@ import (
 
 // announcer prints the events of one answer.
 type announcer struct {
-	c    *call
-	s    *stream
-	stop chan struct{}
-	done chan struct{}
+	c *call
+	*showing
 }
 
 func (c *call) startEvents(s *stream, t chat.Turn) *announcer {
-	a := &announcer{c: c, s: s, stop: make(chan struct{}), done: make(chan struct{})}
+	a := &announcer{c: c, showing: s.showing()}
 	s.limitTo(t.ID)
 	c.printEvent("accepted", fields{ // the message is saved
 		{"session_id", t.SessionID},
@@ -29,27 +27,12 @@ func (c *call) startEvents(s *stream, t chat.Turn) *announcer {
 		{"turn_id", t.ID},
 		{"turn_seq", t.Seq},
 	}, nil)
-	go a.loop()
-	return a
-}
-
-func (a *announcer) loop() {
-	defer close(a.done)
-	for {
-		select {
-		case <-a.s.arrived:
-			a.frames()
-		case <-a.stop:
-			a.frames()
-			return
+	go a.loop(func() {
+		for _, f := range s.take() {
+			c.printEvent("frame", frameDocument(f), nil)
 		}
-	}
-}
-
-func (a *announcer) frames() {
-	for _, f := range a.s.take() {
-		a.c.printEvent("frame", frameDocument(f), nil)
-	}
+	})
+	return a
 }
 
 // frameDocument is a piece of an answer. The counters are for the step's visible text so far, in bytes of UTF-8; seq
@@ -70,16 +53,9 @@ func frameDocument(f chat.Frame) fields {
 	}
 }
 
-// cancel implements presenter.
-func (a *announcer) cancel() {
-	a.s.unsubscribe()
-	close(a.stop)
-}
-
 // finish implements presenter. Text that the frames lacked is in "settled".
 func (a *announcer) finish(string) bool {
-	a.cancel()
-	<-a.done
+	a.wait()
 	return true
 }
 

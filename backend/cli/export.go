@@ -138,9 +138,7 @@ func export(ctx context.Context, r *run) (reply, error) {
 		branches := display.Count(done.Branches, "branch", "branches")
 		o.printf("Written: %s\n%s, %s, %s, %s\n", line(done.Path), plural(done.Sessions, "session"), branches,
 			plural(done.Turns, "turn"), size(done.Bytes))
-		if done.Open > 0 {
-			o.printf("Left out, without an answer yet: %s\n", plural(done.Open, "turn"))
-		}
+		o.printIf(done.Open > 0, "Left out, without an answer yet: %s\n", plural(done.Open, "turn"))
 		if done.LeftOut > 0 {
 			o.printf("Left out, because they quoted other sessions: %s (--quotes includes what is stored here)\n",
 				plural(done.LeftOut, "request"))

@@ -34,7 +34,7 @@ To search all sessions by words and by similarity, use search.`,
 			opens: reads,
 			do:    findText,
 		},
-		{
+		shows(verb{
 			use:   "knows",
 			short: "List what is remembered in all sessions: pinned facts, instructions, summaries",
 			long: `Lists, with its origin, what requests contain besides the conversation itself: for the active branch
@@ -48,10 +48,7 @@ fact or delete the turn.`,
 				numberFlag("limit", 1, 20, "at most this many of a kind"),
 				numberFlag("offset", 0, 0, "skip this many of each kind first"),
 			},
-			opens: reads,
-			none:  func(*run) reply { return knownReply(nil) },
-			do:    listKnown,
-		},
+		}, known, knownReply),
 	}
 }
 
@@ -82,7 +79,7 @@ var knownTitles = map[chat.KnownKind]string{
 	chat.KnownSummary:      "State summaries",
 }
 
-func listKnown(ctx context.Context, r *run) (reply, error) {
+func known(ctx context.Context, r *run) ([]knownGroup, error) {
 	q := chat.KnownQuery{Text: r.text("text"), Limit: r.number("limit"), Offset: r.number("offset")}
 	var groups []knownGroup
 	for _, kind := range chat.KnownKinds {
@@ -92,18 +89,16 @@ func listKnown(ctx context.Context, r *run) (reply, error) {
 		q.Kind = kind
 		items, total, err := r.s.Store.Known(ctx, q)
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		groups = append(groups, knownGroup{kind, total, items})
 	}
-	return knownReply(groups), nil
+	return groups, nil
 }
 
 func knownReply(groups []knownGroup) reply {
 	return reply{doc: fields{{"known", groups}}, text: func(o *output) {
-		if !slices.ContainsFunc(groups, func(g knownGroup) bool { return g.Total > 0 }) {
-			o.printf("Nothing is remembered yet.\n")
-		}
+		o.printIf(!slices.ContainsFunc(groups, func(g knownGroup) bool { return g.Total > 0 }), "Nothing is remembered yet.\n")
 		for _, g := range groups {
 			if g.Total > 0 {
 				o.printf("%s (%s)\n", o.bold(knownTitles[g.Kind]), count(g.Total))

@@ -37,7 +37,7 @@ func FuzzCommand(f *testing.F) {
 		f.Add(s)
 	}
 	known := map[string]bool{}
-	all, _ := commands()
+	all := commands()
 	for _, c := range all {
 		known[c.name] = true
 	}

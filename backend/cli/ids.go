@@ -153,6 +153,19 @@ func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int6
 	}
 }
 
+// branchOrLast returns the branch that is named, or the active one of the session used last; an empty one if there is
+// none.
+func (r *run) branchOrLast(ctx context.Context) (chat.Branch, error) {
+	if r.branch.ID != "" {
+		return r.branch, nil
+	}
+	last, ok, err := r.s.recent(ctx)
+	if err != nil || !ok {
+		return chat.Branch{}, err
+	}
+	return r.s.Sessions.Branch(ctx, last.ActiveBranch)
+}
+
 // recent returns the most recently used session; false if there is none.
 func (s *Services) recent(ctx context.Context) (chat.Session, bool, error) {
 	all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})

@@ -135,12 +135,12 @@ func importFile(ctx context.Context, r *run, name string) (importedFile, error) 
 func importProblems(partly bool) error {
 	if partly {
 		const problem = "Some of it could not be imported; everything else was."
-		return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
-			WithHint("importing again tries the rest, and adds nothing twice")}
+		return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
+			WithHint("importing again tries the rest, and adds nothing twice"))
 	}
 	const problem = "Nothing was imported; your history is unchanged."
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
-		WithHint("export the conversations again, or copy the file again")}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
+		WithHint("export the conversations again, or copy the file again"))
 }
 
 // maxSkippedShown limits the skipped entries that are printed for a file; --json has more.
@@ -166,13 +166,9 @@ func (f importedFile) print(o *output, many bool) {
 	}
 	o.printf("%s created, %d extended, %d already there; %s added",
 		plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
-	if f.Branches > 0 {
-		o.printf(" on %s besides the first", display.Count(f.Branches, "branch", "branches"))
-	}
+	o.printIf(f.Branches > 0, " on %s besides the first", display.Count(f.Branches, "branch", "branches"))
 	o.printf(".\n")
-	if f.Copied {
-		o.printf("  The session exists here and has changed since: the bundle's version was added as a copy.\n")
-	}
+	o.printIf(f.Copied, "  The session exists here and has changed since: the bundle's version was added as a copy.\n")
 	f.printTorn(o, "; everything before that was read.")
 	f.printSkipped(o)
 	f.printInstructions(o)
@@ -204,12 +200,8 @@ func (f importedFile) printNotices(o *output) {
 			times = fmt.Sprintf(" (%d times)", n.Count)
 		}
 		o.printf("  note: %s%s\n", line(n.Text), times)
-		for _, name := range n.Files {
-			o.printf("    %s\n", line(name))
-		}
-		if len(n.Files) == transfer.MaxNamed && n.Count > len(n.Files) {
-			o.printf("    and more\n")
-		}
+		o.printEach("    %s\n", n.Files)
+		o.printIf(len(n.Files) == transfer.MaxNamed && n.Count > len(n.Files), "    and more\n")
 	}
 }
 

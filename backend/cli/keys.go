@@ -9,7 +9,6 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/secrets"
-	"contextinfinity/backend/services"
 )
 
 func keysVerb() verb {
@@ -43,58 +42,50 @@ of a configured server; keys list shows them.`,
 	}
 }
 
-// keyInfos returns where each provider's key comes from.
-func keyInfos(s *services.Setup) []KeyInfo {
-	return lists.Map(s.Models.KeySources(), func(p models.KeySource) KeyInfo {
-		return KeyInfo{
-			Provider: p.Name,
-			Env:      p.Env,
-			Source:   s.Keys.Where(p.Name, p.Env),
-			Models:   append([]string{}, p.Models...),
-		}
-	})
-}
-
 func listKeys(_ context.Context, r *run) (reply, error) {
-	all := append([]KeyInfo{}, keyInfos(r.setup)...)
-	t := tableOf("PROVIDER|KEY|VARIABLE|MODELS", all, func(k KeyInfo) []any {
-		return []any{k.Provider, cmp.Or(k.Source, "none"), k.Env, strings.Join(k.Models, ", ")}
+	all := r.setup.Models.KeySources()
+	where := func(k models.KeySource) string { return r.setup.Keys.Where(k.Name, k.Env) }
+	t := tableOf("PROVIDER|KEY|VARIABLE|MODELS", all, func(k models.KeySource) []any {
+		return []any{k.Name, cmp.Or(where(k), "none"), k.Env, strings.Join(k.Models, ", ")}
 	})
-	return reply{doc: fields{{"keys", all}}, text: t.print}, nil
+	rows := lists.Map(all, func(k models.KeySource) fields {
+		return fields{{"provider", k.Name}, {"source", where(k)}, {"env", k.Env}, {"models", k.Models}}
+	})
+	return reply{doc: fields{{"keys", rows}}, text: t.print}, nil
 }
 
-// keyInfo finds the key that PROVIDER names.
-func (r *run) keyInfo() (KeyInfo, error) {
+// key finds the key that PROVIDER names.
+func (r *run) key() (models.KeySource, error) {
 	var names []string
-	for _, k := range keyInfos(r.setup) {
-		if strings.EqualFold(k.Provider, r.args[0]) {
+	for _, k := range r.setup.Models.KeySources() {
+		if strings.EqualFold(k.Name, r.args[0]) {
 			return k, nil
 		}
-		names = append(names, k.Provider)
+		names = append(names, k.Name)
 	}
-	return KeyInfo{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(r.args[0], 40))
+	return models.KeySource{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(r.args[0], 40))
 }
 
 func setKey(ctx context.Context, r *run) (reply, error) {
 	const op = "keys.set"
-	place, err := r.keyInfo()
+	place, err := r.key()
 	if err != nil {
 		return reply{}, err
 	}
-	key, err := r.secret("Key for " + place.Provider)
+	key, err := r.secret("Key for " + place.Name)
 	if err != nil {
 		return reply{}, err
 	}
 	if key == "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
-			WithHint("pipe it in: contextinfinity keys set %s < FILE", place.Provider)
+			WithHint("pipe it in: contextinfinity keys set %s < FILE", place.Name)
 	}
-	if why := models.Misplaced(place.Provider, key); !why.IsZero() {
+	if why := models.Misplaced(place.Name, key); !why.IsZero() {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "%s", why)
 	}
 	message := "Not tried."
 	if !r.on("no-test") {
-		result := r.setup.Models.Test(ctx, place.Provider, key, "")
+		result := r.setup.Models.Test(ctx, place.Name, key, "")
 		if !result.OK {
 			return reply{}, refusedKey(result.Message.String(), key)
 		}
@@ -105,8 +96,8 @@ func setKey(ctx context.Context, r *run) (reply, error) {
 		return reply{}, chat.Errorf(chat.CodeUnavailable, op, "No keyring is available on this system, so the key was not stored.").
 			WithHint("set it in the environment instead: %s", variable)
 	}
-	_, err = r.setup.StoreKey(place.Provider, key)
-	doc := fields{{"provider", place.Provider}, {"tested", !r.on("no-test")}, {"message", message}}
+	_, err = r.setup.StoreKey(place.Name, key)
+	doc := fields{{"provider", place.Name}, {"tested", !r.on("no-test")}, {"message", message}}
 	return sentence(doc, "Stored in the keyring. %s", line(message)), err
 }
 
@@ -118,7 +109,7 @@ func refusedKey(message, key string) error {
 }
 
 func removeKey(_ context.Context, r *run) (reply, error) {
-	place, err := r.keyInfo()
+	place, err := r.key()
 	if err != nil {
 		return reply{}, err
 	}
@@ -126,8 +117,8 @@ func removeKey(_ context.Context, r *run) (reply, error) {
 	if place.Env != "" && secrets.Getenv(place.Env) != "" {
 		message += " The variable " + place.Env + " still holds one."
 	}
-	doc := fields{{"provider", place.Provider}, {"tested", false}, {"message", message}}
-	return sentence(doc, "%s", message), r.setup.RemoveKey(place.Provider)
+	doc := fields{{"provider", place.Name}, {"tested", false}, {"message", message}}
+	return sentence(doc, "%s", message), r.setup.RemoveKey(place.Name)
 }
 
 // secret reads a secret from stdin, hidden at a terminal.

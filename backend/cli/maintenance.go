@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,18 +17,13 @@ import (
 func maintenanceVerbs() []verb {
 	return []verb{
 		{
-			use:   "reconcile",
-			short: "Recover what a crash left unfinished and do all background work that is due",
-			long:  "Running it again changes nothing. --last shows the last report that found something.",
-			flags: []flag{boolFlag("last", "do nothing: show the last report that found something")},
-			opensFor: func(r *run) access {
-				if r.on("last") {
-					return reads
-				}
-				return writes
-			},
-			with: func(_ *run, o *OpenOptions) { o.Reconcile = true },
-			none: func(*run) reply { return recovered(chat.RecoveryReport{}) },
+			use:      "reconcile",
+			short:    "Recover what a crash left unfinished and do all background work that is due",
+			long:     "Running it again changes nothing. --last shows the last report that found something.",
+			flags:    []flag{boolFlag("last", "do nothing: show the last report that found something")},
+			opensFor: opensWith("last", reads, writes),
+			with:     func(_ *run, o *OpenOptions) { o.Reconcile = true },
+			none:     func(*run) reply { return recovered(chat.RecoveryReport{}) },
 			do: func(ctx context.Context, r *run) (reply, error) {
 				if r.on("last") {
 					last, err := r.s.Reconciler.LastReport(ctx)
@@ -108,9 +102,7 @@ func recoveryDocument(r chat.RecoveryReport) fields {
 // recovered shows an earlier report.
 func recovered(r chat.RecoveryReport) reply {
 	return reply{doc: recoveryDocument(r), text: func(o *output) {
-		if !r.At.IsZero() {
-			o.printf("%s\n", local(r.At))
-		}
+		o.printIf(!r.At.IsZero(), "%s\n", local(r.At))
 		printItems(o, r)
 		switch {
 		case r.Clean() && r.At.IsZero():
@@ -145,7 +137,7 @@ func verify(ctx context.Context, r *run) (reply, error) {
 		}
 		return verified(found), foundProblems(len(found))
 	})
-	if found := (problemsError{}); !errors.As(err, &found) && chat.CodeOf(err) == chat.CodeCorrupt {
+	if exitCode(err) != exitProblems && chat.CodeOf(err) == chat.CodeCorrupt {
 		e := r.describe(err)
 		answer = verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}})
 		err = cannotOpen(e.Hint)
@@ -157,9 +149,7 @@ func verified(found []chat.Finding) reply {
 	doc := fields{{"ok", len(found) == 0}, {"findings", found}}
 	return reply{doc: doc, keepOnError: true, text: func(o *output) {
 		printFindings(o, "", found)
-		if len(found) == 0 {
-			o.printf("No problems found.\n")
-		}
+		o.printIf(len(found) == 0, "No problems found.\n")
 	}}
 }
 
@@ -167,15 +157,15 @@ func verified(found []chat.Finding) reply {
 // about the rest of the data.
 func cannotOpen(hint string) error {
 	const problem = "The data cannot be opened, so nothing in it was verified."
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", problem).WithHint("%s", hint)}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.verify", problem).WithHint("%s", hint))
 }
 
 func foundProblems(n int) error {
 	if n == 0 {
 		return nil
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "%s found.", plural(n, "problem")).
-		WithHint("everything else is intact; a backup may contain these records")}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.verify", "%s found.", plural(n, "problem")).
+		WithHint("everything else is intact; a backup may contain these records"))
 }
 
 // documentName renames "schema", because the document itself has a member with that name.

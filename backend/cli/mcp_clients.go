@@ -10,15 +10,9 @@ import (
 )
 
 func clientsVerb() verb {
-	return verb{
+	return shows(verb{
 		use:   "clients",
 		short: "List the programs that use this memory, and decide what they may see",
-		opens: reads,
-		none:  func(*run) reply { return clientList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Store.Clients(ctx)
-			return clientList(all), err
-		},
 		verbs: []verb{
 			{
 				use:   "allow NAME",
@@ -74,7 +68,7 @@ that does not change. Archived sessions are never shown. --remember lets it writ
 				},
 			},
 		},
-	}
+	}, func(ctx context.Context, r *run) ([]chat.Client, error) { return r.s.Store.Clients(ctx) }, clientList)
 }
 
 // messageAbout replies with a sentence about a program.
@@ -218,18 +212,14 @@ func accessVerb() verb {
 
 func accessList(all []chat.ClientAccess) reply {
 	return reply{doc: fields{{"accesses", lists.Map(all, accessRow)}}, text: func(o *output) {
-		if len(all) == 0 {
-			o.printf("No program has read anything.\n")
-		}
+		o.printIf(len(all) == 0, "No program has read anything.\n")
 		for _, a := range all {
 			client, query := o.bold(line(a.Client)), clip(a.Query, 80)
 			o.printf("%s  %s  %s  %s  %s\n", local(a.At), client, line(a.Tool), a.Outcome, query)
 			for _, x := range a.Shown {
 				o.printf("    %s  %s %s\n", clip(titleOf(x.Title), 48), x.Session, x.Turn)
 			}
-			if a.More > 0 {
-				o.printf("    and %d more\n", a.More)
-			}
+			o.printIf(a.More > 0, "    and %d more\n", a.More)
 		}
 	}}
 }

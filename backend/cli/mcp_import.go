@@ -14,7 +14,7 @@ import (
 )
 
 func (r *run) readServers() (*mcpsetup.Import, error) {
-	setup := r.servers().Setup
+	setup := r.s.Servers.Setup
 	if r.args[0] != "-" {
 		return setup.ReadFile(r.path(r.args[0]))
 	}
@@ -79,11 +79,11 @@ func importServers(_ context.Context, r *run) (reply, error) {
 		if err := r.agreeToServers(rows, choices); err != nil {
 			return reply{}, err
 		}
-		if err := r.servers().Setup.Apply(in.ID, choices); err != nil {
+		if err := r.s.Servers.Setup.Apply(in.ID, choices); err != nil {
 			return reply{}, err
 		}
 		for _, c := range choices {
-			r.servers().Manager.Reset(c.Name)
+			r.s.Servers.Manager.Reset(c.Name)
 		}
 	}
 	doc := fields{{"from", in.From}, {"added", !r.on("dry-run")}, {"servers", rows}, {"problems", in.Problems}}
@@ -91,9 +91,7 @@ func importServers(_ context.Context, r *run) (reply, error) {
 		for _, s := range rows {
 			s.print(o, done)
 		}
-		for _, p := range in.Problems {
-			o.printf("not read: %s\n", line(p))
-		}
+		o.printEach("not read: %s\n", in.Problems)
 	}}, nil
 }
 
@@ -189,25 +187,13 @@ func quotedWord(text string) string {
 func (s importedServer) print(o *output, done string) {
 	o.printf("%s: %s\n", line(s.Name), done)
 	o.printf("  starts %s\n", s.Starts)
-	if s.Cwd != "" {
-		o.printf("  in the folder %s\n", quotedWord(s.Cwd))
-	}
-	for _, v := range s.Env {
-		o.printf("  with the variable %s\n", line(v))
-	}
-	for _, v := range s.Headers {
-		o.printf("  with the header %s\n", line(v))
-	}
+	o.printIf(s.Cwd != "", "  in the folder %s\n", quotedWord(s.Cwd))
+	o.printEach("  with the variable %s\n", s.Env)
+	o.printEach("  with the header %s\n", s.Headers)
 	for _, e := range s.Exposures {
 		o.printf("  %s\n", line(e.String()))
 	}
-	if s.About != "" {
-		o.printf("  %s\n", line(s.About))
-	}
-	for _, n := range s.Notes {
-		o.printf("  %s\n", line(n))
-	}
-	for _, key := range s.Asks {
-		o.printf("  It needs: %s\n", line(key))
-	}
+	o.printIf(s.About != "", "  %s\n", line(s.About))
+	o.printEach("  %s\n", s.Notes)
+	o.printEach("  It needs: %s\n", s.Asks)
 }

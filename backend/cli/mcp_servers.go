@@ -11,18 +11,8 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
-	"contextinfinity/backend/services"
 	"contextinfinity/backend/tools"
 )
-
-// Servers are the MCP servers whose tools models may call.
-type Servers struct {
-	services.Servers
-	// Panel returns which tools were accepted. It is the Panel method of tools.Registry.
-	Panel func(context.Context) (tools.Panel, error)
-}
-
-func (r *run) servers() Servers { return Servers{r.s.Servers, r.s.Tools.Panel} }
 
 // serverStart is how long a verb waits for a server to start.
 const serverStart = 2 * time.Minute
@@ -71,17 +61,17 @@ offered to models after you have accepted them. A value that is a secret is name
 		},
 		serverVerb("remove NAME", "Remove a server from the configuration, with its secrets",
 			func(ctx context.Context, r *run, name string) (reply, error) {
-				if err := r.servers().Setup.Remove(name); err != nil {
+				if err := r.s.Servers.Setup.Remove(name); err != nil {
 					return reply{}, err
 				}
 				return listServers(ctx, r)
 			}),
 		serverVerb("enable NAME", "Switch a server on", func(ctx context.Context, r *run, name string) (reply, error) {
-			return r.servers().changed(ctx, name, "enabled", r.servers().Setup.Enable(name, true))
+			return r.changedServer(ctx, name, "enabled", r.s.Servers.Setup.Enable(name, true))
 		}),
 		serverVerb("disable NAME", "Switch a server off: it is not started, and its tools are not offered",
 			func(ctx context.Context, r *run, name string) (reply, error) {
-				return r.servers().changed(ctx, name, "disabled", r.servers().Setup.Enable(name, false))
+				return r.changedServer(ctx, name, "disabled", r.s.Servers.Setup.Enable(name, false))
 			}),
 		{
 			use:   "import FILE",
@@ -123,20 +113,20 @@ func runningServers() []verb {
 		logs,
 		serverVerb("restart NAME", "Restart a server; its running calls end with an unknown outcome",
 			func(ctx context.Context, r *run, name string) (reply, error) {
-				return r.servers().ready(ctx, name, r.servers().restart(ctx, name))
+				return r.readyServer(ctx, name, r.restartServer(ctx, name))
 			}),
 		serverVerb("tools NAME", "List the tools that a server offers, starting it if necessary", serverTools),
 		serverVerb("sign-in NAME", "Sign in to a server, in the browser",
 			func(ctx context.Context, r *run, name string) (reply, error) {
-				err := r.servers().Manager.SignInWith(ctx, name, func(url string) error {
+				err := r.s.Servers.Manager.SignInWith(ctx, name, func(url string) error {
 					r.note.printf("Open this page in a browser on this computer:\n%s\n", line(url))
 					return nil
 				})
-				return r.servers().ready(ctx, name, err)
+				return r.readyServer(ctx, name, err)
 			}),
 		serverVerb("sign-out NAME", "Forget the sign-in to a server",
 			func(ctx context.Context, r *run, name string) (reply, error) {
-				return r.servers().changed(ctx, name, "signed out", r.servers().Manager.SignOut(name))
+				return r.changedServer(ctx, name, "signed out", r.s.Servers.Manager.SignOut(name))
 			}),
 	}
 }
@@ -150,7 +140,7 @@ func serverVerb(use, short string, do func(context.Context, *run, string) (reply
 }
 
 func listServers(ctx context.Context, r *run) (reply, error) {
-	rows, err := r.servers().rows(ctx)
+	rows, err := r.serverRows(ctx)
 	return serverList(rows), err
 }
 
@@ -174,7 +164,7 @@ func addServer(ctx context.Context, r *run) (_ reply, err error) {
 	if in.Cwd != "" && !strings.HasPrefix(in.Cwd, "~") {
 		in.Cwd = r.path(in.Cwd)
 	}
-	return r.servers().changed(ctx, strings.TrimSpace(in.Name), "added", r.servers().Setup.Add(in))
+	return r.changedServer(ctx, strings.TrimSpace(in.Name), "added", r.s.Servers.Setup.Add(in))
 }
 
 func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
@@ -196,12 +186,12 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	return out, nil
 }
 
-// changed replies with a server after a change, which may have failed.
-func (s Servers) changed(ctx context.Context, name, done string, err error) (reply, error) {
+// changedServer replies with a server after a change, which may have failed.
+func (r *run) changedServer(ctx context.Context, name, done string, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	row, err := s.row(ctx, name)
+	row, err := r.serverRow(ctx, name)
 	return reply{doc: row, text: func(o *output) {
 		o.printf("%s: %s.\n", name, done)
 		for _, secret := range row.Missing {
@@ -211,12 +201,13 @@ func (s Servers) changed(ctx context.Context, name, done string, err error) (rep
 	}}, err
 }
 
-// ready replies with a server that should be ready after a step, which may have failed, and with an error if it is not.
-func (s Servers) ready(ctx context.Context, name string, err error) (reply, error) {
+// readyServer replies with a server that should be ready after a step, which may have failed; if it is not, with an
+// error.
+func (r *run) readyServer(ctx context.Context, name string, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	row, err := s.row(ctx, name)
+	row, err := r.serverRow(ctx, name)
 	if err != nil {
 		return reply{}, err
 	}
@@ -230,17 +221,17 @@ func (s Servers) ready(ctx context.Context, name string, err error) (reply, erro
 	}}, nil
 }
 
-func (s Servers) restart(ctx context.Context, name string) error {
+func (r *run) restartServer(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, serverStart)
 	defer cancel()
-	return s.Manager.Restart(ctx, name)
+	return r.s.Servers.Manager.Restart(ctx, name)
 }
 
 func serverLogs(ctx context.Context, r *run, name string) (reply, error) {
-	manager := r.servers().Manager
+	manager := r.s.Servers.Manager
 	all, dropped, err := manager.Logs(name)
 	if err == nil && len(all) == 0 {
-		if err = r.servers().restart(ctx, name); err == nil {
+		if err = r.restartServer(ctx, name); err == nil {
 			all, dropped, err = manager.Logs(name)
 		}
 	}
@@ -248,9 +239,7 @@ func serverLogs(ctx context.Context, r *run, name string) (reply, error) {
 		return fields{{"at", l.At.UTC()}, {"from", l.From}, {"text", l.Text}}
 	})
 	return reply{doc: fields{{"name", name}, {"lines", rows}, {"dropped", dropped}}, text: func(o *output) {
-		if dropped > 0 {
-			o.printf("(%s before these are not kept)\n", plural(dropped, "line"))
-		}
+		o.printIf(dropped > 0, "(%s before these are not kept)\n", plural(dropped, "line"))
 		for _, l := range all {
 			o.printf("%s %-7s %s\n", l.At.Local().Format(time.TimeOnly), l.From, line(l.Text))
 		}
@@ -258,13 +247,12 @@ func serverLogs(ctx context.Context, r *run, name string) (reply, error) {
 }
 
 func serverTools(ctx context.Context, r *run, name string) (reply, error) {
-	s := r.servers()
-	if row, err := s.row(ctx, name); err != nil || row.State != string(mcpclient.StateReady) {
-		if _, err := s.ready(ctx, name, s.restart(ctx, name)); err != nil {
+	if row, err := r.serverRow(ctx, name); err != nil || row.State != string(mcpclient.StateReady) {
+		if _, err := r.readyServer(ctx, name, r.restartServer(ctx, name)); err != nil {
 			return reply{}, err
 		}
 	}
-	panel, err := s.Panel(ctx)
+	panel, err := r.s.Tools.Panel(ctx)
 	if err != nil {
 		return reply{}, err
 	}
@@ -272,12 +260,12 @@ func serverTools(ctx context.Context, r *run, name string) (reply, error) {
 		return d.Source != name || d.Pinned == tools.PinnedGone
 	})
 	var problems []tools.Problem
-	for _, st := range s.Manager.Statuses() {
+	for _, st := range r.s.Servers.Manager.Statuses() {
 		if st.Config.Name == name {
 			problems = st.Problems
 		}
 	}
-	row, err := s.row(ctx, name)
+	row, err := r.serverRow(ctx, name)
 	doc := fields{
 		{"name", name},
 		{"tools", lists.Map(offered, func(d tools.Definition) fields {
@@ -308,7 +296,6 @@ func serverTools(ctx context.Context, r *run, name string) (reply, error) {
 func setServerSecret(ctx context.Context, r *run) (_ reply, err error) {
 	const op = "mcp.secret"
 	name, secret, value := r.args[0], r.args[1], ""
-	s := r.servers()
 	if !r.on("remove") {
 		if value, err = r.secret(secret + " of " + name); err != nil {
 			return reply{}, err
@@ -317,16 +304,16 @@ func setServerSecret(ctx context.Context, r *run) (_ reply, err error) {
 			return reply{}, chat.Errorf(chat.CodeInvalid, op, "No secret was given; nothing was stored.")
 		}
 	}
-	if err := s.Setup.SetSecret(name, secret, value); err != nil {
+	if err := r.s.Servers.Setup.SetSecret(name, secret, value); err != nil {
 		return reply{}, err
 	}
-	s.Manager.Reset(name)
-	if !r.on("remove") && s.Setup.Secrets.Where(name, secret) != "keyring" {
+	r.s.Servers.Manager.Reset(name)
+	if !r.on("remove") && r.s.Servers.Setup.Secrets.Where(name, secret) != "keyring" {
 		const problem = "No keyring is available on this system, so the secret was not stored."
 		return reply{}, chat.Errorf(chat.CodeUnavailable, op, problem).
 			WithHint("name a variable of the environment instead: ${env:NAME}")
 	}
-	return s.changed(ctx, name, "done", nil)
+	return r.changedServer(ctx, name, "done", nil)
 }
 
 // serverRow is a server in lists. It contains no secrets.
@@ -347,14 +334,14 @@ type serverRow struct {
 	Waiting  int `json:"tools_waiting"`
 }
 
-// rows returns the configured servers, with their states and the decisions about their tools.
-func (s Servers) rows(ctx context.Context) ([]serverRow, error) {
-	panel, err := s.Panel(ctx)
+// serverRows returns the configured servers, with their states and the decisions about their tools.
+func (r *run) serverRows(ctx context.Context) ([]serverRow, error) {
+	panel, err := r.s.Tools.Panel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return lists.Map(s.Manager.Statuses(), func(st mcpclient.Status) serverRow {
-		row := serverRowOf(s.Setup, st)
+	return lists.Map(r.s.Servers.Manager.Statuses(), func(st mcpclient.Status) serverRow {
+		row := serverRowOf(r.s.Servers.Setup, st)
 		for _, d := range panel.Definitions {
 			switch {
 			case d.Source != row.Name:
@@ -368,13 +355,13 @@ func (s Servers) rows(ctx context.Context) ([]serverRow, error) {
 	}), nil
 }
 
-// row returns the server with this name.
-func (s Servers) row(ctx context.Context, name string) (serverRow, error) {
-	rows, err := s.rows(ctx)
+// serverRow returns the server with this name.
+func (r *run) serverRow(ctx context.Context, name string) (serverRow, error) {
+	rows, err := r.serverRows(ctx)
 	if err != nil {
 		return serverRow{}, err
 	}
-	i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == name })
+	i := slices.IndexFunc(rows, func(x serverRow) bool { return x.Name == name })
 	if i < 0 {
 		return serverRow{}, chat.Errorf(chat.CodeNotFound, "mcp.server", "No MCP server of that name is configured.").
 			WithHint("contextinfinity mcp servers lists them")

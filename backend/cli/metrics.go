@@ -88,17 +88,11 @@ type turnMetrics struct {
 	steps []chat.Step
 }
 
-func listMetrics(ctx context.Context, r *run) (reply, error) {
-	b := r.branch
-	if b.ID == "" && !r.on("all") {
-		last, ok, err := r.s.recent(ctx)
-		if err != nil {
+func listMetrics(ctx context.Context, r *run) (_ reply, err error) {
+	var b chat.Branch
+	if !r.on("all") {
+		if b, err = r.branchOrLast(ctx); err != nil {
 			return reply{}, err
-		}
-		if ok {
-			if b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch); err != nil {
-				return reply{}, err
-			}
 		}
 	}
 	rows, err := r.s.Store.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: r.number("limit")})
@@ -335,9 +329,7 @@ func (b background) print(o *output) {
 }
 
 func (m turnMetrics) printFailures(o *output) {
-	if m.RetrievalError != "" {
-		o.printf("#%d: memory was not searched: %s\n", m.TurnSeq, line(m.RetrievalError))
-	}
+	o.printIf(m.RetrievalError != "", "#%d: memory was not searched: %s\n", m.TurnSeq, line(m.RetrievalError))
 	for _, st := range m.steps {
 		if st.Outcome.Code != "" {
 			message := line(st.Outcome.Message)

@@ -11,7 +11,6 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/models"
-	"contextinfinity/backend/services"
 )
 
 func modelsVerb() verb {
@@ -34,17 +33,12 @@ Nothing is changed or sent.`,
 			}
 			return nil
 		},
-		opensFor: func(r *run) access {
-			if r.given("switch-preview") {
-				return reads
-			}
-			return opensSetup
-		},
+		opensFor: opensWith("switch-preview", reads, opensSetup),
 		do: func(ctx context.Context, r *run) (reply, error) {
 			if r.given("switch-preview") {
 				return previewSwitch(ctx, r)
 			}
-			return modelList(modelInfos(ctx, r.setup.Models)), nil
+			return modelList(knownModels(ctx, r.setup.Models)), nil
 		},
 		verbs: offerVerbs(),
 	}
@@ -106,47 +100,16 @@ models list --provider shows them. A model that is already configured is not add
 	}
 }
 
-// openSetup opens what needs no database, and reports it if the configuration in effect is not that of the file.
-func (c *call) openSetup(ctx context.Context) (*services.Setup, error) {
-	s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
-	if err != nil {
-		return nil, err
-	}
-	c.noteConfig(s.Config)
-	return s, nil
-}
-
-// modelInfos asks the servers first, so that it returns the same limits and abilities as the window and
+// knownModels asks the servers first, so that it returns the same limits and abilities as the window and
 // `models list --provider`.
-func modelInfos(ctx context.Context, catalog *models.Catalog) []ModelInfo {
+func knownModels(ctx context.Context, catalog *models.Catalog) []models.Info {
 	catalog.Refresh(ctx)
-	return lists.Map(catalog.List(), func(m models.Info) ModelInfo {
-		return ModelInfo{
-			Name:      m.Name,
-			Provider:  m.Provider,
-			ModelID:   m.ModelID,
-			BaseURL:   m.BaseURL,
-			Window:    m.Limits.ContextLimit,
-			Output:    m.Limits.MaxOutput,
-			Source:    m.Source,
-			Ceiling:   m.Ceiling,
-			Stream:    m.Stream,
-			Usable:    m.Usable,
-			Why:       m.UnusableReason.String(),
-			Default:   m.Default,
-			BuiltIn:   m.BuiltIn,
-			Images:    string(m.Abilities.Images),
-			Tools:     string(m.Abilities.Tools),
-			Reasoning: string(m.Abilities.Reasoning),
-			Favourite: m.Favourite,
-			Price:     PriceInfo(m.Price, m.Priced),
-		}
-	})
+	return catalog.List()
 }
 
-func modelList(all []ModelInfo) reply {
+func modelList(all []models.Info) reply {
 	const headings = "|NAME|PROVIDER|MODEL|>WINDOW|>OUTPUT|LIMITS FROM|>WORKING SET|>IN $/M|>OUT $/M|CAN|USABLE"
-	t := tableOf(headings, all, func(m ModelInfo) []any {
+	t := tableOf(headings, all, func(m models.Info) []any {
 		mark, usable := "", "yes"
 		switch {
 		case m.Default:
@@ -155,43 +118,73 @@ func modelList(all []ModelInfo) reply {
 			mark = "+"
 		}
 		if !m.Usable {
-			usable = m.Why
+			usable = m.UnusableReason.String()
 		}
-		in, out := m.Price.columns()
+		in, out := priceColumns(m.Price, m.Priced)
 		return []any{
-			mark, m.Name, m.Provider, m.ModelID, count(m.Window), count(m.Output), m.Source, count(m.Ceiling), in, out,
-			abilityWords(m.Images, m.Tools, m.Reasoning), usable,
+			mark, m.Name, m.Provider, m.ModelID, count(m.Limits.ContextLimit), count(m.Limits.MaxOutput), m.Source, count(m.Ceiling), in, out,
+			abilityWords(m.Abilities.Images, m.Abilities.Tools, m.Abilities.Reasoning), usable,
 		}
 	})
-	return reply{doc: fields{{"models", all}}, text: t.print}
+	return reply{doc: fields{{"models", lists.Map(all, modelRow)}}, text: t.print}
 }
 
-// PriceInfo returns a price for documents; nil if unknown.
-func PriceInfo(p models.Price, known bool) *ModelPrice {
+// modelRow is a configured model; lengths in tokens.
+func modelRow(m models.Info) fields {
+	return fields{
+		{"name", m.Name},
+		{"provider", m.Provider},
+		{"model_id", m.ModelID},
+		{"base_url", m.BaseURL},
+		{"context_limit", m.Limits.ContextLimit},
+		{"max_output", m.Limits.MaxOutput},
+		{"limit_source", m.Source}, // "configured", "table: " and the matched prefix, "server", "unknown window"
+		{"ceiling", m.Ceiling},     // the working set the model gets
+		{"stream", m.Stream},
+		{"usable", m.Usable},
+		{"why", m.UnusableReason.String()},
+		{"default", m.Default},
+		{"built_in", m.BuiltIn},
+		{"images", m.Abilities.Images}, // "yes", "no", or "" if unknown
+		{"tools", m.Abilities.Tools},
+		{"reasoning", m.Abilities.Reasoning},
+		{"favourite", m.Favourite},
+		{"price,omitempty", priceRow(m.Price, m.Priced)},
+	}
+}
+
+// priceRow is what a model's tokens cost, per million; nil if unknown.
+func priceRow(p models.Price, known bool) fields {
 	if !known {
 		return nil
 	}
-	return &ModelPrice{Input: p.Input, Cached: p.Cached, Output: p.Output, Source: p.Source, Estimate: p.Estimate()}
+	return fields{
+		{"input", p.Input},
+		{"cached", p.Cached},
+		{"output", p.Output},
+		{"source", p.Source}, // "configured", "server", or "list " and its day
+		{"estimate", p.Estimate()},
+	}
 }
 
-// columns formats the prices of input and output; an estimate is marked.
-func (p *ModelPrice) columns() (in, out string) {
-	if p == nil {
+// priceColumns formats the prices of input and output; an estimate is marked.
+func priceColumns(p models.Price, known bool) (in, out string) {
+	if !known {
 		return "-", "-"
 	}
 	sign := ""
-	if p.Estimate {
+	if p.Estimate() {
 		sign = "~"
 	}
 	return sign + strconv.FormatFloat(p.Input, 'f', -1, 64), sign + strconv.FormatFloat(p.Output, 'f', -1, 64)
 }
 
 // abilityWords describes a model's abilities; "?" if none is known.
-func abilityWords(images, tools, reasoning string) string {
+func abilityWords(images, tools, reasoning llm.Ability) string {
 	var can []string
-	for _, a := range []struct{ name, value string }{{"images", images}, {"tools", tools}, {"reasoning", reasoning}} {
-		if a.value == string(llm.AbilityYes) {
-			can = append(can, a.name)
+	for i, ability := range []llm.Ability{images, tools, reasoning} {
+		if ability == llm.AbilityYes {
+			can = append(can, []string{"images", "tools", "reasoning"}[i])
 		}
 	}
 	switch {
@@ -206,16 +199,15 @@ func abilityWords(images, tools, reasoning string) string {
 func listModels(ctx context.Context, r *run) (reply, error) {
 	provider, words := r.text("provider"), r.text("search")
 	if provider == "" {
-		all := slices.DeleteFunc(modelInfos(ctx, r.setup.Models), func(m ModelInfo) bool { return !containsWords(m.Name+" "+m.ModelID, words) })
-		return modelList(all), nil
+		lacks := func(m models.Info) bool { return !containsWords(m.Name+" "+m.ModelID, words) }
+		return modelList(slices.DeleteFunc(knownModels(ctx, r.setup.Models), lacks)), nil
 	}
 	offers, err := r.setup.Models.Offers(ctx, provider)
 	offers = slices.DeleteFunc(offers, func(o models.Offer) bool { return !containsWords(o.ID, words) })
 	t := tableOf("MODEL|>WINDOW|>OUTPUT|>IN $/M|>OUT $/M|CAN|CONFIGURED AS", offers, func(o models.Offer) []any {
-		in, out := PriceInfo(o.Price, o.Priced).columns()
+		in, out := priceColumns(o.Price, o.Priced)
 		window, output := cmp.Or(count(o.Window), "?"), cmp.Or(count(o.MaxOutput), "?")
-		can := abilityWords(string(o.Images), string(o.Tools), string(o.Reasoning))
-		return []any{o.ID, window, output, in, out, can, o.Configured}
+		return []any{o.ID, window, output, in, out, abilityWords(o.Images, o.Tools, o.Reasoning), o.Configured}
 	})
 	return reply{doc: fields{{"provider", provider}, {"models", lists.Map(offers, offerRow)}}, text: t.print}, err
 }
@@ -230,7 +222,7 @@ func offerRow(o models.Offer) fields {
 		{"images", o.Images},
 		{"tools", o.Tools},
 		{"reasoning", o.Reasoning},
-		{"price,omitempty", PriceInfo(o.Price, o.Priced)},
+		{"price,omitempty", priceRow(o.Price, o.Priced)},
 	}
 }
 
@@ -262,28 +254,21 @@ func placeList(all []models.Preset) reply {
 	return reply{doc: doc, text: func(o *output) {
 		t.printOr(o, "There is no provider with a key, and no model server answers on this computer.")
 		for _, p := range all {
-			if p.Note != "" {
-				o.printf("%s: %s\n", p.Name, p.Note)
-			}
+			o.printIf(p.Note != "", "%s: %s\n", p.Name, p.Note)
 		}
 	}}
 }
 
 // previewSwitch shows the effect of sending a conversation to another model.
 func previewSwitch(ctx context.Context, r *run) (reply, error) {
-	b, model := r.branch, r.text("switch-preview")
-	if b.ID == "" {
-		last, ok, err := r.s.recent(ctx)
-		if err == nil && !ok {
-			err = chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session to switch.").
-				WithHint("start one with send or chat")
-		}
-		if err == nil {
-			b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch)
-		}
-		if err != nil {
-			return reply{}, err
-		}
+	model := r.text("switch-preview")
+	b, err := r.branchOrLast(ctx)
+	if err == nil && b.ID == "" {
+		err = chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session to switch.").
+			WithHint("start one with send or chat")
+	}
+	if err != nil {
+		return reply{}, err
 	}
 	x, err := r.s.Turns.PreviewSwitch(ctx, b.ID, "", model)
 	doc := append(aboutBranch(b, "model", model), fields{

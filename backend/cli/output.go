@@ -40,6 +40,20 @@ func (o *output) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(o, format, args...)
 }
 
+// printIf is printf for what is not always said. The arguments are evaluated in any case.
+func (o *output) printIf(condition bool, format string, args ...any) {
+	if condition {
+		o.printf(format, args...)
+	}
+}
+
+// printEach prints each of several stored texts, as one line in its place in the format.
+func (o *output) printEach(format string, texts []string) {
+	for _, text := range texts {
+		o.printf(format, line(text))
+	}
+}
+
 // text writes stored text: unchanged into a file or pipe, without control characters to a terminal, where they could
 // do anything.
 func (o *output) text(s string) {

@@ -122,9 +122,7 @@ func summarize(ctx context.Context, r *run) (reply, error) {
 	})
 	doc := append(r.onBranch("summarized", ran), field{"ranges", all})
 	return reply{doc: doc, text: func(o *output) {
-		if ran > 0 {
-			o.printf("Ran %s.\n", plural(ran, "summarization job"))
-		}
+		o.printIf(ran > 0, "Ran %s.\n", plural(ran, "summarization job"))
 		t.printOr(o, empty)
 	}}, err
 }

@@ -88,9 +88,7 @@ func suggestions(ctx context.Context, r *run) (reply, error) {
 	})
 	return reply{doc: r.onBranch("suggestions", found), text: func(o *output) {
 		t.printOr(o, "Nothing to suggest.")
-		if len(found) > 0 {
-			o.printf("Pin one with: contextinfinity pins %s --accept SUGGESTION\n", r.session.ID)
-		}
+		o.printIf(len(found) > 0, "Pin one with: contextinfinity pins %s --accept SUGGESTION\n", r.session.ID)
 	}}, err
 }
 

@@ -15,46 +15,6 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// ModelInfo is a line of `models`; lengths in tokens.
-type ModelInfo struct {
-	Name     string `json:"name"`
-	Provider string `json:"provider"`
-	ModelID  string `json:"model_id"`
-	BaseURL  string `json:"base_url"`
-	Window   int    `json:"context_limit"`
-	Output   int    `json:"max_output"`
-	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "server", "unknown window"
-	Ceiling  int    `json:"ceiling"`      // the working set the model gets
-	Stream   bool   `json:"stream"`
-	Usable   bool   `json:"usable"`
-	Why      string `json:"why"` // why it is not usable
-	Default  bool   `json:"default"`
-	BuiltIn  bool   `json:"built_in"`
-	// Abilities: "yes", "no", or "" if unknown.
-	Images    string      `json:"images"`
-	Tools     string      `json:"tools"`
-	Reasoning string      `json:"reasoning"`
-	Favourite bool        `json:"favourite"`
-	Price     *ModelPrice `json:"price,omitempty"`
-}
-
-// ModelPrice is what a model's tokens cost, per million.
-type ModelPrice struct {
-	Input    float64 `json:"input"`
-	Cached   float64 `json:"cached"`
-	Output   float64 `json:"output"`
-	Source   string  `json:"source"` // "configured", "server", or "list " and its day
-	Estimate bool    `json:"estimate"`
-}
-
-// KeyInfo says where a provider's key comes from.
-type KeyInfo struct {
-	Provider string   `json:"provider"`
-	Source   string   `json:"source"` // "keyring", "environment", "this run", "" for none
-	Env      string   `json:"env"`    // the environment variable of the key
-	Models   []string `json:"models"`
-}
-
 // Services are the services of an open data directory, and what opening it found.
 type Services struct {
 	*services.Set

@@ -12,20 +12,14 @@ import (
 )
 
 func projectsVerb() verb {
-	return verb{
+	return shows(verb{
 		use:   "projects",
 		short: "List projects: folders with instructions, pinned facts and files",
 		long: `A project is a folder of sessions with its own instructions, model, tools, pinned facts and files.
 The sessions in the folder with its name belong to it and share memory, unless set otherwise for a session:
 contextinfinity sessions scope. PROJECT is a name or an id.`,
-		opens: reads,
-		none:  func(*run) reply { return projectList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Projects.Projects(ctx)
-			return projectList(all), err
-		},
 		verbs: slices.Concat(settingsOfProjects(), filesOfProjects()),
-	}
+	}, func(ctx context.Context, r *run) ([]chat.Project, error) { return r.s.Projects.Projects(ctx) }, projectList)
 }
 
 func settingsOfProjects() []verb {
@@ -200,12 +194,8 @@ func showProject(p chat.Project) reply {
 		t.add("files", p.Files)
 		t.add("watches", cmp.Or(p.Watch, "no folder"))
 		t.print(o)
-		if p.Instructions != "" {
-			o.printf("\nInstructions\n%s\n", block(p.Instructions))
-		}
-		if len(p.Facts) > 0 {
-			o.printf("\nPinned facts\n")
-		}
+		o.printIf(p.Instructions != "", "\nInstructions\n%s\n", block(p.Instructions))
+		o.printIf(len(p.Facts) > 0, "\nPinned facts\n")
 		for _, f := range p.Facts {
 			o.printf("- %s\n", line(f.Text))
 		}
@@ -275,9 +265,7 @@ func (s *Services) indexFiles(ctx context.Context) error {
 func printScan(o *output, s chat.ProjectScan) {
 	o.printf("Checked %s: %s, %d new, %d changed, %d removed.\n",
 		local(s.At), plural(s.Found, "file"), len(s.New), len(s.Changed), len(s.Removed))
-	if s.Error != "" {
-		o.printf("%s\n", line(s.Error))
-	}
+	o.printIf(s.Error != "", "%s\n", line(s.Error))
 	printPaths(o, "+", s.New, len(s.New))
 	printPaths(o, "~", s.Changed, len(s.Changed))
 	printPaths(o, "-", s.Removed, len(s.Removed))

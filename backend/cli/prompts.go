@@ -14,18 +14,12 @@ import (
 )
 
 func promptsVerb() verb {
-	list := verb{
+	list := shows(verb{
 		use:   "list",
 		short: "List the saved prompts",
 		long: `A saved prompt is a named text. {{name}} is a variable that is filled in when the prompt is used,
 {{name:default}} has a default, and {{date}} is today's date. send --prompt NAME --var name=VALUE sends one.`,
-		opens: reads,
-		none:  func(*run) reply { return promptList(nil) },
-		do: func(ctx context.Context, r *run) (reply, error) {
-			all, err := r.s.Library.SavedPrompts(ctx)
-			return promptList(all), err
-		},
-	}
+	}, func(ctx context.Context, r *run) ([]chat.SavedPrompt, error) { return r.s.Library.SavedPrompts(ctx) }, promptList)
 	all := list
 	all.use = "prompts"
 	all.short = "List, save and change reusable prompts"
@@ -35,7 +29,7 @@ func promptsVerb() verb {
 
 func promptVerbs() []verb {
 	return []verb{
-		onPrompt("show NAME", "Print a saved prompt", "", reads,
+		onPrompt(verb{use: "show NAME", short: "Print a saved prompt", opens: reads},
 			func(_ context.Context, _ *run, p chat.SavedPrompt) (reply, error) {
 				return reply{doc: fields{{"prompt", newPromptRow(p)}}, text: func(o *output) {
 					o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
@@ -50,11 +44,10 @@ func promptVerbs() []verb {
 				return putPrompt(ctx, r, chat.SavedPrompt{Name: r.args[0], Text: r.input}, "Saved")
 			},
 		},
-		{
+		onPrompt(verb{
 			use:   "set NAME [TEXT|-]",
 			short: "Change a saved prompt",
 			long:  "--name renames it; without TEXT, its text is kept.",
-			names: promptNames,
 			flags: []flag{textFlag("name", "another name")},
 			prepare: func(ctx context.Context, r *run) error {
 				if len(r.args) == 1 && r.text("name") != "" {
@@ -63,16 +56,11 @@ func promptVerbs() []verb {
 				return readPrompt(ctx, r)
 			},
 			opens: writes,
-			do: func(ctx context.Context, r *run) (reply, error) {
-				p, err := r.s.Library.PromptNamed(ctx, r.args[0])
-				if err != nil {
-					return reply{}, err
-				}
-				p.Text, p.Name = cmp.Or(r.input, p.Text), cmp.Or(r.text("name"), p.Name)
-				return putPrompt(ctx, r, p, "Changed")
-			},
-		},
-		onPrompt("delete NAME", "Delete a saved prompt", "Backups keep it until they are pruned.", writes,
+		}, func(ctx context.Context, r *run, p chat.SavedPrompt) (reply, error) {
+			p.Text, p.Name = cmp.Or(r.input, p.Text), cmp.Or(r.text("name"), p.Name)
+			return putPrompt(ctx, r, p, "Changed")
+		}),
+		onPrompt(verb{use: "delete NAME", short: "Delete a saved prompt", long: "Backups keep it until they are pruned.", opens: writes},
 			func(ctx context.Context, r *run, p chat.SavedPrompt) (reply, error) {
 				return doneWithPrompt(p, "Deleted"), r.s.Library.DeleteSavedPrompt(ctx, p.ID)
 			}),
@@ -101,20 +89,25 @@ its name. All of them are added, or none.`,
 	}
 }
 
-// onPrompt returns a verb about an existing prompt.
-func onPrompt(use, short, long string, opens access,
-	do func(context.Context, *run, chat.SavedPrompt) (reply, error),
-) verb {
-	return verb{
-		use: use, short: short, long: long, names: promptNames, opens: opens,
-		do: func(ctx context.Context, r *run) (reply, error) {
-			p, err := r.s.Library.PromptNamed(ctx, r.args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			return do(ctx, r, p)
-		},
+// onPrompt makes v a verb about an existing prompt.
+func onPrompt(v verb, do func(context.Context, *run, chat.SavedPrompt) (reply, error)) verb {
+	v.names = promptNames
+	return onNamed(v, func(s *Services) byName[chat.SavedPrompt] { return s.Library.PromptNamed }, do)
+}
+
+// byName finds something in the library.
+type byName[T any] func(context.Context, string) (T, error)
+
+// onNamed makes v a verb about what its first argument names.
+func onNamed[T any](v verb, find func(*Services) byName[T], do func(context.Context, *run, T) (reply, error)) verb {
+	v.do = func(ctx context.Context, r *run) (reply, error) {
+		found, err := find(r.s)(ctx, r.args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		return do(ctx, r, found)
 	}
+	return v
 }
 
 // promptRow is a saved prompt with its variables.

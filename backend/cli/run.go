@@ -96,7 +96,7 @@ func newCall(app App) *call {
 
 // asUsage marks an error of cobra's parsing as wrong usage.
 func asUsage(err error) error {
-	if _, ok := errors.AsType[usageError](err); ok {
+	if exitCode(err) == exitUsage {
 		return err
 	}
 	msg := err.Error()

@@ -93,8 +93,8 @@ recovery code stays. Also after the keyring was replaced: it keeps the key again
 	}
 }
 
-// openSealed opens what works without the data.
-func (r *run) openSealed(ctx context.Context) (err error) {
+// openSetup opens what works without the data.
+func (r *run) openSetup(ctx context.Context) (err error) {
 	r.setup, err = r.app.OpenSetup(ctx, r.options(false, silent{}))
 	return err
 }
@@ -105,7 +105,7 @@ func encryptData(ctx context.Context, r *run) (reply, error) {
 	if r.on(signInFlag) && given != "" {
 		return reply{}, usagef("--sign-in and a passphrase exclude each other.")
 	}
-	if err := r.openSealed(ctx); err != nil {
+	if err := r.openSetup(ctx); err != nil {
 		return reply{}, err
 	}
 	lock, sealed, err := r.setup.Archive().SealedWith()
@@ -157,14 +157,7 @@ func (r *run) sealWith(ctx context.Context, passphrase string) (reply, error) {
 		return reply{}, err
 	}
 	seal.Use(lock, key)
-	stop := r.watch("encrypt", nil)
-	done, err := r.setup.Reseal(ctx)
-	stop()
-	if err != nil {
-		return reply{}, err
-	}
-	doc := fields{{"sealed", true}, {"recovery_code", code}}
-	return resealed(doc, done, "The data is sealed."), leftError(done)
+	return r.reseal(ctx, "encrypt", fields{{"sealed", true}, {"recovery_code", code}}, "The data is sealed.")
 }
 
 // showCode prints a recovery code before anything depends on it, and asks for its last group where somebody can type it.
@@ -190,6 +183,17 @@ func (r *run) showCode(code, question string) error {
 	return nil
 }
 
+// reseal stores everything as the lock in use says.
+func (r *run) reseal(ctx context.Context, label string, doc fields, text string) (reply, error) {
+	stop := r.watch(label, nil)
+	done, err := r.setup.Reseal(ctx)
+	stop()
+	if err != nil {
+		return reply{}, err
+	}
+	return resealed(doc, done, text), leftError(done)
+}
+
 // resealed is the reply after the data was converted.
 func resealed(doc fields, s services.Sealing, text string) reply {
 	doc = append(doc, fields{
@@ -210,9 +214,7 @@ func printCopies(o *output, about string, paths []string) {
 		return
 	}
 	o.printf("%s\n", about)
-	for _, path := range paths {
-		o.printf("  %s\n", line(path))
-	}
+	o.printEach("  %s\n", paths)
 }
 
 // leftError is the error for copies that could not be converted.
@@ -220,12 +222,12 @@ func leftError(s services.Sealing) error {
 	if len(s.Left) == 0 {
 		return nil
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, opSealing, "Some copies could not be converted.")}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, opSealing, "Some copies could not be converted."))
 }
 
 // opensData returns an error unless the data is sealed and its key is known.
 func (r *run) opensData(ctx context.Context) (seal.Lock, seal.Key, error) {
-	if err := r.openSealed(ctx); err != nil {
+	if err := r.openSetup(ctx); err != nil {
 		return seal.Lock{}, seal.Key{}, err
 	}
 	return r.setup.Archive().Lock()
@@ -240,13 +242,7 @@ func decryptData(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	seal.UseNone()
-	stop := r.watch("decrypt", nil)
-	done, err := r.setup.Reseal(ctx)
-	stop()
-	if err != nil {
-		return reply{}, err
-	}
-	return resealed(fields{{"sealed", false}}, done, "The data is plain."), leftError(done)
+	return r.reseal(ctx, "decrypt", fields{{"sealed", false}}, "The data is plain.")
 }
 
 func rotateKey(ctx context.Context, r *run) (reply, error) {

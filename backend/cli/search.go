@@ -76,19 +76,13 @@ func search(ctx context.Context, r *run) (reply, error) {
 // within returns the scope to search. Without a session, all of memory is searched; a scope that needs a session uses
 // the one used last.
 func (r *run) within(ctx context.Context) (chat.Within, error) {
-	scope, b := chat.Scope(r.text("scope")), r.branch
-	if b.ID == "" {
-		all := chat.Within{Scope: chat.ScopeAll}
-		if scope == "" || scope == chat.ScopeAll {
-			return all, nil
-		}
-		last, ok, err := r.s.recent(ctx)
-		if err != nil || !ok {
-			return all, err
-		}
-		if b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch); err != nil {
-			return all, err
-		}
+	scope, all := chat.Scope(r.text("scope")), chat.Within{Scope: chat.ScopeAll}
+	if r.branch.ID == "" && (scope == "" || scope == chat.ScopeAll) {
+		return all, nil
+	}
+	b, err := r.branchOrLast(ctx)
+	if err != nil || b.ID == "" {
+		return all, err
 	}
 	return chat.Within{Scope: cmp.Or(scope, chat.ScopeLineage), Branch: b.ID, Session: b.SessionID}, nil
 }
@@ -116,9 +110,7 @@ func newSearch(query string, in chat.Within, found retrieval.Result, unindexed i
 		{"latency", found.Timing},
 	}
 	return reply{doc: doc, text: func(o *output) {
-		if !found.Warning.IsZero() {
-			o.printf("%s\n", o.dim("note: "+line(found.Warning.String())))
-		}
+		o.printIf(!found.Warning.IsZero(), "%s\n", o.dim("note: "+line(found.Warning.String())))
 		switch {
 		case len(found.Hits) == 0 && unindexed > 0:
 			turns := display.Count(unindexed, "turn is", "turns are")

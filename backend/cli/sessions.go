@@ -12,7 +12,7 @@ import (
 )
 
 func sessionsVerb() verb {
-	return verb{
+	return shows(verb{
 		use:   "sessions",
 		short: "List sessions, or arrange them",
 		flags: []flag{
@@ -20,11 +20,14 @@ func sessionsVerb() verb {
 			textFlag("title", "only those whose title contains this"),
 			numberFlag("limit", 0, 0, "at most this many (0: all)"),
 		},
-		opens: reads,
-		none:  func(*run) reply { return sessionList(nil) },
-		do:    listSessions,
 		verbs: slices.Concat(changesOfSessions(), settingsOfSessions()),
-	}
+	}, func(ctx context.Context, r *run) ([]chat.SessionSummary, error) {
+		return r.s.Sessions.Sessions(ctx, chat.SessionQuery{
+			Archived: r.on("archived"),
+			Title:    r.text("title"),
+			Limit:    r.number("limit"),
+		})
+	}, sessionList)
 }
 
 func changesOfSessions() []verb {
@@ -129,6 +132,16 @@ and are asked first, unless --yes is given.`,
 	}
 }
 
+// opensWith is for verbs that open something else with a flag.
+func opensWith(flag string, with, without access) func(*run) access {
+	return func(r *run) access {
+		if on := r.cmd.Flags().Lookup(flag).Value.String(); on == "" || on == "false" {
+			return without
+		}
+		return with
+	}
+}
+
 // writesWith is for verbs that write if one of the flags is given, and otherwise read.
 func writesWith(flags ...string) func(*run) access {
 	return func(r *run) access {
@@ -137,15 +150,6 @@ func writesWith(flags ...string) func(*run) access {
 		}
 		return reads
 	}
-}
-
-func listSessions(ctx context.Context, r *run) (reply, error) {
-	found, err := r.s.Sessions.Sessions(ctx, chat.SessionQuery{
-		Archived: r.on("archived"),
-		Title:    r.text("title"),
-		Limit:    r.number("limit"),
-	})
-	return sessionList(found), err
 }
 
 func sessionList(found []chat.SessionSummary) reply {
@@ -240,9 +244,7 @@ func duplicateSession(ctx context.Context, r *run) (reply, error) {
 	return reply{doc: doc, text: func(o *output) {
 		title := line(titleOf(copied.Session.Title))
 		o.printf("Copied %s: %s  %s\n", plural(copied.Turns, "turn"), copied.Session.ID, title)
-		if copied.LeftOut > 0 {
-			o.printf("%d turn that is still open was left out.\n", copied.LeftOut)
-		}
+		o.printIf(copied.LeftOut > 0, "%d turn that is still open was left out.\n", copied.LeftOut)
 	}}, err
 }
 

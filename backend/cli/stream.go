@@ -113,13 +113,47 @@ func (s *stream) take() []chat.Frame {
 	return q
 }
 
+// showing is the part of a presenter that takes the frames of a stream in the background.
+type showing struct {
+	s          *stream
+	stop, done chan struct{}
+}
+
+func (s *stream) showing() *showing {
+	return &showing{s: s, stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+// loop calls frames whenever frames have arrived, and a last time at the end.
+func (x *showing) loop(frames func()) {
+	defer close(x.done)
+	for {
+		select {
+		case <-x.s.arrived:
+			frames()
+		case <-x.stop:
+			frames()
+			return
+		}
+	}
+}
+
+// cancel implements presenter.
+func (x *showing) cancel() {
+	x.s.unsubscribe()
+	close(x.stop)
+}
+
+// wait ends the loop after the frames that have arrived.
+func (x *showing) wait() {
+	x.cancel()
+	<-x.done
+}
+
 // printer writes one answer from a stream of frames. Blocks are separated by an
 // empty line, as in the stored visible text.
 type printer struct {
-	s    *stream
-	o    *output
-	stop chan struct{}
-	done chan struct{}
+	*showing
+	o *output
 
 	block      int // the current one, -1 before the first
 	shown      printedText
@@ -129,10 +163,10 @@ type printer struct {
 
 // startPrinter shows base, the existing part of a turn's answer, then its frames.
 func startPrinter(s *stream, o *output, base chat.Blocks, id chat.TurnID) *printer {
-	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
+	p := &printer{showing: s.showing(), o: o, block: -1}
 	s.limitTo(id)
 	p.base(base)
-	go p.loop()
+	go p.loop(p.frames)
 	return p
 }
 
@@ -149,19 +183,6 @@ func (p *printer) base(base chat.Blocks) {
 		return
 	}
 	p.write(text)
-}
-
-func (p *printer) loop() {
-	defer close(p.done)
-	for {
-		select {
-		case <-p.s.arrived:
-			p.frames()
-		case <-p.stop:
-			p.frames()
-			return
-		}
-	}
 }
 
 func (p *printer) frames() {
@@ -225,17 +246,9 @@ func (s *printedText) rest(final string) (string, bool) {
 	return final[s.length:], bytes.Equal(begin.Sum(nil), s.hash.Sum(nil))
 }
 
-// cancel implements presenter.
-func (p *printer) cancel() {
-	p.s.unsubscribe()
-	close(p.stop)
-}
-
 // finish implements presenter. It writes the text that the frames lacked, and ends the line.
 func (p *printer) finish(final string) bool {
-	p.s.unsubscribe()
-	close(p.stop)
-	<-p.done
+	p.wait()
 	rest, ok := p.shown.rest(final)
 	if ok {
 		p.write(rest)

@@ -50,13 +50,8 @@ everything in the vault is read back, and nothing is changed.`,
 				}
 				return r.vaultPassphrase(ctx)
 			},
-			opensFor: func(r *run) access {
-				if r.on("check") {
-					return reads
-				}
-				return writes
-			},
-			do: syncVault,
+			opensFor: opensWith("check", reads, writes),
+			do:       syncVault,
 			verbs: []verb{{
 				use:   "status",
 				short: "Show the vault, and whether something waits to be sent",
@@ -176,9 +171,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		if n := len(done.Kept); n > 0 {
 			o.printf("%s of these had been continued or restored here, and is kept as a session of its own.\n", plural(n, "session"))
 		}
-		if done.DeletedHere > 0 {
-			o.printf("What others wrote in sessions that were permanently deleted here was not taken.\n")
-		}
+		o.printIf(done.DeletedHere > 0, "What others wrote in sessions that were permanently deleted here was not taken.\n")
 		r.printProblems(o, done.Problems)
 	}}, err
 }
@@ -193,9 +186,7 @@ func (r *run) printProblems(o *output, problems []error) {
 	for _, p := range problems {
 		e := r.describe(p)
 		o.printf("%s\n", line(e.Message))
-		if e.Hint != "" {
-			o.printf("  %s\n", line(e.Hint))
-		}
+		o.printIf(e.Hint != "", "  %s\n", line(e.Hint))
 	}
 }
 
@@ -203,7 +194,7 @@ func vaultProblems(problems []error) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.sync", "A part of the vault could not be used; nothing was deleted or overwritten.")}
+	return problemsError(chat.Errorf(chat.CodeCorrupt, "cli.sync", "A part of the vault could not be used; nothing was deleted or overwritten."))
 }
 
 func checkVault(ctx context.Context, r *run) (reply, error) {
@@ -231,14 +222,10 @@ func vaultStatus(ctx context.Context, r *run) (reply, error) {
 		devicesTable(status).print(o)
 		for _, d := range status.Deletions {
 			o.printf("Deleted session %s: in %s of the vault still", d.Session, plural(d.Files, "file"))
-			if len(d.Waiting) > 0 {
-				o.printf(", and not deleted yet by %s", line(strings.Join(d.Waiting, ", ")))
-			}
+			o.printIf(len(d.Waiting) > 0, ", and not deleted yet by %s", line(strings.Join(d.Waiting, ", ")))
 			o.printf(".\n")
 		}
-		if status.Unsent || status.Running > 0 {
-			o.printf("There are changes that were not sent yet.\n")
-		}
+		o.printIf(status.Unsent || status.Running > 0, "There are changes that were not sent yet.\n")
 	}}, err
 }
 

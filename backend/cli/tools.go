@@ -94,16 +94,8 @@ applies to the current definition.`,
 			opens: writes,
 			do:    withTools(markReadOnly),
 		},
-		{
-			use:   "permissions",
-			short: "List what was allowed and denied for later calls",
-			opens: reads,
-			none:  func(*run) reply { return permissionList(tools.Panel{}) },
-			do: func(ctx context.Context, r *run) (reply, error) {
-				p, err := r.s.Tools.Panel(ctx)
-				return permissionList(p), err
-			},
-		},
+		shows(verb{use: "permissions", short: "List what was allowed and denied for later calls"},
+			func(ctx context.Context, r *run) (tools.Panel, error) { return r.s.Tools.Panel(ctx) }, permissionList),
 	}
 }
 
@@ -243,9 +235,7 @@ func printTool(o *output, d tools.Definition) {
 
 // printDefinition prints everything that the user accepts or approves about a tool.
 func printDefinition(o *output, d tools.Definition) {
-	if d.Title != "" {
-		o.printf("Title: %s\n", line(d.Title))
-	}
+	o.printIf(d.Title != "", "Title: %s\n", line(d.Title))
 	o.visible("\n" + d.Description + "\n\nArguments:\n" + display.JSON(d.Schema) + "\n")
 	if len(d.Annotations) > 0 {
 		o.visible("\nHints of its server, which are not relied on:\n" + display.JSON(d.Annotations) + "\n")
@@ -281,9 +271,7 @@ func acceptTools(ctx context.Context, r *run, p tools.Panel) (reply, error) {
 		accepted = append(accepted, d)
 	}
 	return reply{doc: fields{{"accepted", lists.Map(accepted, toolDetail)}}, text: func(o *output) {
-		if len(accepted) == 0 {
-			o.printf("Nothing to accept: it is offered already, or does not exist.\n")
-		}
+		o.printIf(len(accepted) == 0, "Nothing to accept: it is offered already, or does not exist.\n")
 		for _, d := range accepted {
 			printTool(o, d)
 		}

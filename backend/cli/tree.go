@@ -248,10 +248,6 @@ func (x side) print(o *output) {
 	for _, t := range x.turns {
 		o.printf("  #%d  %s\n", t.Seq, line(t.User.Title()))
 	}
-	if len(x.turns) == 0 {
-		o.printf("  no turns after that\n")
-	}
-	for _, pin := range x.pins {
-		o.printf("  pinned: %s\n", line(pin))
-	}
+	o.printIf(len(x.turns) == 0, "  no turns after that\n")
+	o.printEach("  pinned: %s\n", x.pins)
 }

@@ -46,12 +46,24 @@ type verb struct {
 	do   func(context.Context, *run) (reply, error)
 }
 
+// shows makes v a reading verb that shows what it reads, or nothing without data.
+func shows[T any](v verb, read func(context.Context, *run) (T, error), show func(T) reply) verb {
+	v.opens = reads
+	v.none = func(*run) reply { return show(*new(T)) }
+	v.do = func(ctx context.Context, r *run) (reply, error) {
+		found, err := read(ctx, r)
+		return show(found), err
+	}
+	return v
+}
+
 // access is what is opened before a verb's function runs.
 type access int
 
 const (
 	opensNothing access = iota
 	opensSetup          // configuration, keys and models
+	opensFaulty         // the same, without notes on the configuration: the verb reports on it, corrects it or does without
 	reads               // the data, read-only
 	writes              // the data, as the writer
 	looks               // the data, as the writer, where servers run; read-only if its place is not writable
@@ -64,7 +76,7 @@ type run struct {
 	cmd  *cobra.Command
 	args []string
 
-	setup *services.Setup // with opensSetup
+	setup *services.Setup // with opensSetup and opensFaulty
 	s     *Services       // with reads and writes
 	st    *stream         // with streams
 
@@ -265,11 +277,13 @@ func (c *call) perform(ctx context.Context, r *run) (reply, error) {
 	if r.v.opensFor != nil {
 		opens = r.v.opensFor(r)
 	}
-	var err error
 	switch opens {
-	case opensSetup:
-		if r.setup, err = c.openSetup(ctx); err != nil {
+	case opensSetup, opensFaulty:
+		if err := r.openSetup(ctx); err != nil {
 			return reply{}, err
+		}
+		if opens == opensSetup {
+			c.noteConfig(r.setup.Config)
 		}
 	case reads:
 		if r.v.none != nil {

@@ -14,8 +14,9 @@ func versionVerb() verb {
 		short: "Print the version",
 		long: "With --check, the release feed (updates.url) is asked once for a newer version; nothing else is sent, and " +
 			"nothing is downloaded or installed.",
-		flags: []flag{boolFlag("check", "ask the release feed (updates.url) for a newer version")},
-		do:    showVersion,
+		flags:    []flag{boolFlag("check", "ask the release feed (updates.url) for a newer version")},
+		opensFor: opensWith("check", opensSetup, opensNothing),
+		do:       showVersion,
 	}
 }
 
@@ -32,11 +33,7 @@ func showVersion(ctx context.Context, r *run) (reply, error) {
 		lines[0] += " (" + r.app.Commit + ")"
 	}
 	if r.on("check") {
-		s, err := r.openSetup(ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		found, err := s.Updates.Check(ctx)
+		found, err := r.setup.Updates.Check(ctx)
 		if err != nil {
 			return reply{}, err
 		}
