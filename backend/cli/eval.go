@@ -144,7 +144,7 @@ func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
 	if len(done) == 1 {
 		return reply{doc: done[0], text: done.print}, err
 	}
-	return reply{doc: done, text: done.print}, err
+	return reply{doc: fields{{"measurements", done}}, text: done.print}, err
 }
 
 // evaluations are the summaries of several measurements of one import.

@@ -67,7 +67,7 @@ WRITTEN is when the last one came to the folder.`,
 			opens: reads,
 			do: func(ctx context.Context, r *run) (reply, error) {
 				status, err := r.s.Vault.Status(ctx)
-				return reply{doc: deviceList(status), text: func(o *output) { devicesTable(status).print(o) }}, err
+				return reply{doc: fields{{"devices", deviceList(status)}}, text: func(o *output) { devicesTable(status).print(o) }}, err
 			},
 		},
 	}

@@ -35,6 +35,11 @@ func TestEvalRecall(t *testing.T) {
 	if doc.Messages != 81 || doc.Turns != 41 || doc.Questions != 2 || doc.Unanswered != 0 || !strings.HasPrefix(doc.Embedder, "local/") {
 		t.Errorf("%+v", doc)
 	}
+	var several struct{ Measurements []struct{ Questions int } }
+	h.OK("eval", "recall", "--corpus", corpus, "--queries", queries, "--budget", "100", "--budget", "200", "--out", out, "--json").Document(&several)
+	if len(several.Measurements) != 2 || several.Measurements[1].Questions != 2 {
+		t.Errorf("%+v", several)
+	}
 	packed := map[string]string{}
 	for line := range strings.Lines(string(harness.ReadFile(t, out))) {
 		var result struct {

@@ -79,10 +79,12 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 				t.Errorf("machine %d does not find %q: %s", i+1, word, got)
 			}
 		}
-		var devices struct{ Devices []struct{ Files, Known int } }
-		h.OK("sync", "status", "--json").Document(&devices)
-		if len(devices.Devices) != 2 || devices.Devices[0].Known == 0 || devices.Devices[1].Known != devices.Devices[1].Files {
-			t.Errorf("machine %d: %+v", i+1, devices)
+		for _, args := range [][]string{{"sync", "status", "--json"}, {"devices", "--json"}} {
+			var devices struct{ Devices []struct{ Files, Known int } }
+			h.OK(args...).Document(&devices)
+			if len(devices.Devices) != 2 || devices.Devices[0].Known == 0 || devices.Devices[1].Known != devices.Devices[1].Files {
+				t.Errorf("machine %d: %q %+v", i+1, args, devices)
+			}
 		}
 		h.OK("sync", "--check")
 		h.Clean()
