@@ -41,7 +41,7 @@ func sealHere(dir string) error {
 		return err
 	}
 	seal.Use(lock, key)
-	_, err = store.NewArchive(store.ArchiveOptions{DataDir: dir}).Reseal(context.Background(), seal.Key{}, false)
+	_, err = store.NewArchive(store.ArchiveOptions{DataDir: dir}).Reseal(context.Background())
 	return err
 }
 
@@ -260,18 +260,19 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	if next(); len(filesContaining(t, data, "xylocanary")) > 0 {
 		t.Error("a file is plain")
 	}
-	if v := must[api.SealingView](t)(sealing().View()); !v.Sealed || len(v.Plain) > 0 {
+	if v := must[api.SealingView](t)(sealing().View()); !v.Sealed || len(v.Left) > 0 {
 		t.Errorf("%+v", v)
 	}
 	left := filepath.Join(data, store.BackupDir, "left.db")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.Rename(plain, left)); err != nil {
 		t.Fatal(err)
 	}
-	if v := must[api.SealingView](t)(sealing().View()); len(v.Plain) != 1 {
+	if v := must[api.SealingView](t)(sealing().View()); len(v.Left) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if err := sealing().SealLeft(); err != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
-		t.Errorf("a backup is still plain: %v", err)
+	begun := must[api.TaskView](t)(sealing().SealLeft())
+	if ended := p.awaitTaskEnd(begun.ID); ended.Error != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
+		t.Errorf("a backup is still plain: %+v", ended.Error)
 	}
 	if err := sealing().SetPassphrase("second"); err != nil {
 		t.Fatal(err)
