@@ -193,8 +193,8 @@ func (a *Archive) hold() (release func(), err error) {
 
 // settle brings all of the data into the database file, and refuses what cannot be copied.
 func (a *Archive) settle(ctx context.Context) error {
-	if err := a.refuseNoData(); err != nil {
-		return err
+	if sqlite.SizeOf(a.database()) == 0 {
+		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
 	}
 	if err := RefuseDamagedLog(a.dir); err != nil {
 		return err
@@ -226,13 +226,6 @@ func (a *Archive) settle(ctx context.Context) error {
 		err = chat.Errorf(chat.CodeBusy, opSeal, "Another program is reading the data; nothing was changed.").WithHint("close it and try again")
 	}
 	return err
-}
-
-func (a *Archive) refuseNoData() error {
-	if sqlite.SizeOf(a.database()) == 0 {
-		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
-	}
-	return nil
 }
 
 // exchangeSealed copies the database and the journals as new ones are, and puts them in the place of the old ones.
