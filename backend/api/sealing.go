@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/tasks"
 )
 
 // Sealer seals the data directory. What converts files is done by the next process: the program restarts for it.
@@ -19,8 +21,8 @@ type Sealer interface {
 	// keeps the key, and the data opens with the user's sign-in.
 	Seal(passphrase, code string) error
 	Unseal() error
-	// SealLeft seals the backups in the data directory that are plain or have an earlier key.
-	SealLeft() error
+	// SealLeft seals the copies in the data directory that are plain or have an earlier key.
+	SealLeft(context.Context) error
 	// SetPassphrase replaces the passphrase, or has the keyring keep the key instead.
 	SetPassphrase(passphrase string) error
 	SetCode(code string) error
@@ -31,9 +33,9 @@ type SealingView struct {
 	Sealed bool `json:"sealed"`
 	// SignIn: the keyring keeps the key, so that there is no passphrase.
 	SignIn bool `json:"signIn"`
-	// Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
-	// are never converted.
-	Plain   []string `json:"plain"`
+	// Left and Outside are paths: copies in the data directory that are not sealed with its key, and copies in other places,
+	// which are never converted.
+	Left    []string `json:"left"`
 	Outside []string `json:"outside"`
 }
 
@@ -138,17 +140,21 @@ func (s *Sealing) Unseal() error {
 	return s.c.Sealer.Unseal()
 }
 
-// SealLeft seals the backups in the data directory that are plain, because they could not be sealed with the data.
+// SealLeft seals the copies in the data directory that are plain, or have an earlier key, because they could not be sealed
+// with the data. The task fails if some still cannot be sealed.
 //
-// Errors: CodeCorrupt (some still cannot be sealed), CodeConflict (the data is open read-only).
-func (s *Sealing) SealLeft() error {
+// Errors: CodeConflict (the data is open read-only, or it is being done).
+func (s *Sealing) SealLeft() (TaskView, error) {
 	if err := s.c.ready(); err != nil {
-		return err
+		return TaskView{}, err
 	}
 	if s.c.ReadOnly != "" {
-		return chat.Errorf(chat.CodeConflict, "sealing.left", "The data is open read-only.").WithHint("%s", s.c.ReadOnly)
+		return TaskView{}, chat.Errorf(chat.CodeConflict, "sealing.left", "The data is open read-only.").WithHint("%s", s.c.ReadOnly)
 	}
-	return s.c.Sealer.SealLeft()
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Seal, Title: chat.Say("Seal the data")},
+		func(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {
+			return tasks.Result{}, s.c.Sealer.SealLeft(ctx)
+		}))
 }
 
 // SetPassphrase replaces the passphrase. Backups that exist keep the earlier one.

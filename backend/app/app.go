@@ -177,6 +177,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		DataDir:  cfg.DataDir,
 		Address:  a.address(o),
 		Config:   a.Config.Path(),
+		Keyring:  a.Keys,
 		ReadOnly: o.ReadOnly,
 		Logger:   a.Log,
 		Version:  version,
@@ -199,7 +200,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return a, nil
 	}
 	atrest.SweepStart(cfg.DataDir)
-	a.TidyKeyring()
+	a.run(func(context.Context) { _ = a.Store.TidyKeyring() }) // a locked keyring must not delay the start
 	if _, err := a.Reconciler.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}

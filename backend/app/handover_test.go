@@ -19,6 +19,7 @@ import (
 	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // sealVariable makes the test program seal a data directory, as a process that then ends with its key. With
@@ -41,7 +42,7 @@ func sealHere(dir string) error {
 		return err
 	}
 	seal.Use(lock, key)
-	_, err = store.NewArchive(store.ArchiveOptions{DataDir: dir}).Reseal(context.Background(), seal.Key{}, false)
+	_, err = store.NewArchive(store.ArchiveOptions{DataDir: dir}).Reseal(context.Background())
 	return err
 }
 
@@ -96,6 +97,40 @@ func TestLockedStartWithoutTheKeyring(t *testing.T) { // not parallel: keys are 
 	locked.window.Close()
 	if v := openPageWith(t, o).settings.Startup(); v.Fatal != nil {
 		t.Errorf("it does not open: %+v", v.Fatal)
+	}
+}
+
+// lockedKeyring answers once it is unlocked.
+type lockedKeyring struct {
+	keyring
+	unlocked chan struct{}
+}
+
+func (k lockedKeyring) Delete(service, user string) error {
+	<-k.unlocked
+	return k.keyring.Delete(service, user)
+}
+
+// TestALockedKeyringDoesNotDelayTheStart: the keys of an interrupted change are removed once the window is open.
+func TestALockedKeyringDoesNotDelayTheStart(t *testing.T) { // not parallel: the keyring is that of the process
+	ring := lockedKeyring{keyring{"data-key-0123456789abcdef": "?"}, make(chan struct{})}
+	before := systemKeys
+	systemKeys = func() *secrets.Store {
+		return secrets.NewWith(secrets.Options{Keyring: ring, Timeout: 30 * time.Second})
+	}
+	t.Cleanup(func() { systemKeys = before })
+	p, o, data := openStoragePage(t)
+	p.window.Close()
+	real, err := filepath.EvalSymlinks(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, filepath.Join(data, "keyring.json"), fmt.Appendf(nil, `{"dir":%q,"keys":["0123456789abcdef"]}`, real))
+	p = openPageWith(t, o)
+	close(ring.unlocked)
+	p.window.Close()
+	if _, err := os.Lstat(filepath.Join(data, "keyring.json")); err == nil || len(ring.keyring) > 0 {
+		t.Errorf("the key was not removed: %v", ring.keyring)
 	}
 }
 
@@ -260,18 +295,19 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	if next(); len(filesContaining(t, data, "xylocanary")) > 0 {
 		t.Error("a file is plain")
 	}
-	if v := must[api.SealingView](t)(sealing().View()); !v.Sealed || len(v.Plain) > 0 {
+	if v := must[api.SealingView](t)(sealing().View()); !v.Sealed || len(v.Left) > 0 {
 		t.Errorf("%+v", v)
 	}
 	left := filepath.Join(data, store.BackupDir, "left.db")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.Rename(plain, left)); err != nil {
 		t.Fatal(err)
 	}
-	if v := must[api.SealingView](t)(sealing().View()); len(v.Plain) != 1 {
+	if v := must[api.SealingView](t)(sealing().View()); len(v.Left) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if err := sealing().SealLeft(); err != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
-		t.Errorf("a backup is still plain: %v", err)
+	begun := must[api.TaskView](t)(sealing().SealLeft())
+	if ended := p.awaitTaskEnd(begun.ID); ended.Error != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
+		t.Errorf("a backup is still plain: %+v", ended.Error)
 	}
 	if err := sealing().SetPassphrase("second"); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,13 +19,13 @@ const opSealing = "sealing.begin"
 
 // SealingView implements api.Sealer.
 func (d dataFolder) SealingView() (api.SealingView, error) {
-	v := api.SealingView{Plain: []string{}, Outside: append([]string{}, d.Outside()...)}
+	v := api.SealingView{Left: []string{}, Outside: append([]string{}, d.Outside()...)}
 	lock, sealed, err := d.SealedWith()
 	v.Sealed, v.SignIn = sealed, sealed && lock.SignIn()
 	if err != nil || !sealed {
 		return v, err
 	}
-	v.Plain, err = d.PlainBackups()
+	v.Left, err = d.LeftCopies()
 	return v, err
 }
 
@@ -65,7 +66,10 @@ func (d dataFolder) Seal(passphrase, code string) error {
 		return chat.Errorf(chat.CodeSealed, opSealing, "This is not the passphrase of the data; nothing was changed.")
 	}
 	key := seal.NewKey()
-	lock, err := d.NewLock(key, passphrase, code)
+	lock, err := seal.NewLock(key, passphrase, code)
+	if err == nil && lock.SignIn() {
+		err = d.app.Store.KeepKey(key) // a keyring that does not store it is better known before the restart
+	}
 	if err != nil {
 		return err
 	}
@@ -83,9 +87,8 @@ func (d dataFolder) Unseal() error {
 }
 
 // SealLeft implements api.Sealer.
-func (d dataFolder) SealLeft() error {
-	result, err := d.app.Store.SealLeft(context.Background())
-	d.TidyKeyring()
+func (d dataFolder) SealLeft(ctx context.Context) error {
+	result, err := d.app.Store.SealLeft(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,13 +100,13 @@ func leftError(s services.Sealing) error {
 	if len(s.Left) == 0 {
 		return nil
 	}
-	return chat.Errorf(chat.CodeCorrupt, opSealing, "%d copies of the data could not be converted, and are as they were.", len(s.Left)).
-		WithHint("delete them in the folder of backups, or keep them in mind")
+	return chat.Errorf(chat.CodeCorrupt, opSealing, "These copies of the data could not be converted, and are as they were: %s", strings.Join(s.Left, ", ")).
+		WithHint("delete them, or keep them in mind")
 }
 
 // SetPassphrase implements api.Sealer.
 func (d dataFolder) SetPassphrase(passphrase string) error {
-	err := d.Setup.SetPassphrase(d.app.Store, passphrase)
+	err := d.app.Store.SetPassphrase(passphrase)
 	if err == nil {
 		seal.Offer(passphrase)
 	}
@@ -112,7 +115,7 @@ func (d dataFolder) SetPassphrase(passphrase string) error {
 
 // SetCode implements api.Sealer.
 func (d dataFolder) SetCode(code string) error {
-	return d.app.Store.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+	return d.app.Store.SetCode(code)
 }
 
 // reseal is what the next process does before it opens the data: it seals it with another key, or stores it plain if
@@ -132,7 +135,7 @@ func (r *reseal) run(ctx context.Context, s services.Setup) *pendingResult {
 	} else {
 		seal.Use(r.Lock, r.Key)
 	}
-	result, err := s.Reseal(ctx)
+	result, err := s.Archive().Reseal(ctx)
 	if err == nil {
 		err = leftError(result)
 	}

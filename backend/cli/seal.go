@@ -132,7 +132,7 @@ func sealLeft(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	stop := r.watch("encrypt", nil)
-	done, err := r.setup.SealLeft(ctx)
+	done, err := r.setup.Archive().SealLeft(ctx)
 	stop()
 	if err == nil && done.Backups+len(done.Left) == 0 {
 		const problem = "The data is sealed already; nothing was changed."
@@ -152,7 +152,7 @@ func (r *run) sealWith(ctx context.Context, passphrase string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	lock, err := r.setup.NewLock(key, passphrase, code)
+	lock, err := seal.NewLock(key, passphrase, code)
 	if err != nil {
 		return reply{}, err
 	}
@@ -186,7 +186,7 @@ func (r *run) showCode(code, question string) error {
 // reseal stores everything as the lock in use says.
 func (r *run) reseal(ctx context.Context, label string, doc fields, text string) (reply, error) {
 	stop := r.watch(label, nil)
-	done, err := r.setup.Reseal(ctx)
+	done, err := r.setup.Archive().Reseal(ctx)
 	stop()
 	if err != nil {
 		return reply{}, err
@@ -267,7 +267,7 @@ func replaceCode(ctx context.Context, r *run) (reply, error) {
 		err = r.showCode(code, "Replace the recovery code?")
 	}
 	if err == nil {
-		err = r.setup.Archive().ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+		err = r.setup.Archive().SetCode(code)
 	}
 	return sentence(fields{{"recovery_code", code}}, "The recovery code is replaced. "+keepEarlier), err
 }
@@ -278,7 +278,7 @@ func replacePassphrase(ctx context.Context, r *run) (reply, error) {
 	}
 	next, err := r.chosenPassphrase("the data", r.text(newPassphraseFlag))
 	if err == nil {
-		err = r.setup.SetPassphrase(r.setup.Archive(), next)
+		err = r.setup.Archive().SetPassphrase(next)
 	}
 	return sentence(fields{{"replaced", true}}, "The passphrase is replaced. "+keepEarlier), err
 }
@@ -286,7 +286,7 @@ func replacePassphrase(ctx context.Context, r *run) (reply, error) {
 func useSignIn(ctx context.Context, r *run) (reply, error) {
 	_, _, err := r.opensData(ctx)
 	if err == nil {
-		err = r.setup.SetPassphrase(r.setup.Archive(), "")
+		err = r.setup.Archive().SetPassphrase("")
 	}
 	return sentence(fields{{"sign_in", true}}, "The data opens with your sign-in. "+keepEarlier), err
 }

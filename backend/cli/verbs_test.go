@@ -51,6 +51,11 @@ func TestWindowOrCommandLine(t *testing.T) {
 	if _, ok := cli.WindowOptions([]string{"--session", "X"}, false); ok {
 		t.Error("a session without a window")
 	}
+	for _, restarted := range []bool{false, true} { // what opens the data is handed over then
+		if _, ok := cli.WindowOptions([]string{"--passphrase-file", "gone"}, restarted); ok != restarted {
+			t.Errorf("without the file of the passphrase, restarted %t: window %t", restarted, ok)
+		}
+	}
 	if o, ok := cli.WindowOptions([]string{"--hidden"}, false); !ok || !o.Hidden {
 		t.Errorf("%+v, %v", o, ok)
 	}

@@ -103,6 +103,7 @@ func (s Setup) Archive() *store.Archive {
 	return store.NewArchive(store.ArchiveOptions{
 		DataDir: s.Config.Config().DataDir,
 		Config:  s.Config.Path(),
+		Keyring: s.Keys,
 		Logger:  s.Log,
 	})
 }

@@ -41,6 +41,7 @@ type (
 	Archive          = backup.Archive
 	ArchiveOptions   = backup.ArchiveOptions
 	BackupPolicy     = backup.BackupPolicy
+	Keyring          = backup.Keyring
 	PendingOperation = backup.PendingOperation
 	MovePlan         = backup.MovePlan
 	Sealing          = backup.Sealing

@@ -34,6 +34,7 @@ type Options struct {
 	Address  string       // the writer's address for requests of other processes; written beside its pid
 	ReadOnly bool         // no lock, no migration, no write; works beside a writer
 	Config   string       // the configuration file, which backups include; empty: none
+	Keyring  Keyring      // nil: none
 	Scratch  bool         // temporary data: writes are not synced
 	Clock    clock.Clock  // nil: the system's
 	Logger   *slog.Logger // nil: silent
@@ -91,7 +92,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	s := newStore(&core.Core{
 		Dir: o.DataDir, Version: o.Version, ReadOnly: o.ReadOnly, Scratch: o.Scratch, Copied: o.copied, Clock: o.Clock, Log: o.Logger,
 		DB: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
-	}, backup.New(backup.ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
+	}, backup.New(backup.ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Keyring: o.Keyring, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
 	s.address = o.Address
 	var err error
 	if o.ReadOnly {

@@ -52,7 +52,7 @@ func (f *fixture) reseal(c change, kill int) (steps int, err error) {
 		}
 	}()
 	c.use()
-	_, err = a.Reseal(f.ctx, c.from, !c.wasPlain)
+	_, err = a.Reseal(f.ctx)
 	return steps, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"gorm.io/gorm"
 
@@ -32,6 +33,7 @@ import (
 type ArchiveOptions struct {
 	DataDir string
 	Config  string       // the configuration file, which backups include; empty: none
+	Keyring Keyring      // nil: none, for what changes no lock
 	Clock   clock.Clock  // nil: the system's
 	Logger  *slog.Logger // nil: silent
 }
@@ -51,6 +53,8 @@ type Archive struct {
 	log             *slog.Logger
 	steps           fs.FS
 	open            opener
+	keyring         Keyring
+	locks           sync.Mutex // held by whoever changes LockFile or keyringFile while the data is open
 	// At is called at each step of a restore, so that tests can end the process there.
 	At func(step string)
 }
@@ -60,7 +64,10 @@ func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Archive{dir: o.DataDir, ConfigFile: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
+	if o.Keyring == nil {
+		o.Keyring = noKeyring{}
+	}
+	a := &Archive{dir: o.DataDir, ConfigFile: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open, keyring: o.Keyring}
 	a.At = func(step string) {
 		if err := faults.Point("restore.step"); err != nil { // nothing to undo here: the fault point may only end the process
 			a.log.Warn("a step of a restore", "step", step, "err", err)

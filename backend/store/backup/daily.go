@@ -48,10 +48,28 @@ const spaceFactor = 2
 // has changed since. It then deletes the daily backups that the policy does not keep, and no others. It may be called as
 // often as needed.
 func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
-	if s.DB.Writer == nil {
-		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open read-only.")
+	if err := s.writing(); err != nil {
+		return chat.AutoBackup{}, err
 	}
 	return s.Archive.autoBackup(ctx, p)
+}
+
+// writing returns an error unless the program holds the writer's lock.
+func (s *Backups) writing() error {
+	if s.DB.Writer == nil {
+		return chat.Errorf(chat.CodeLocked, "store.backup", "The data is open read-only.")
+	}
+	return nil
+}
+
+// whileOpen does what changes the lock, or the keys in the keyring, of data that is open for writing.
+func (s *Backups) whileOpen(do func() error) error {
+	if err := s.writing(); err != nil {
+		return err
+	}
+	s.Archive.locks.Lock()
+	defer s.Archive.locks.Unlock()
+	return do()
 }
 
 func (a *Archive) autoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {

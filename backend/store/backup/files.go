@@ -60,15 +60,18 @@ func removeFolder(path string) error {
 		all = append(all, path)
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) { // it was removed, perhaps not durably
+		all, err = nil, nil
 	}
 	for _, path := range slices.Backward(all) { // what is in a folder before the folder
 		if err == nil {
 			err = faultfs.Remove(faultfs.Backup, path)
 		}
 	}
-	return errors.Join(err, syncDir(filepath.Dir(path)))
+	if lost := syncDir(filepath.Dir(path)); !errors.Is(lost, fs.ErrNotExist) {
+		err = errors.Join(err, lost)
+	}
+	return err
 }
 
 func syncDir(dir string) error { return faultfs.SyncDir(faultfs.Backup, dir) }

@@ -114,40 +114,67 @@ type Sealing struct {
 }
 
 // Reseal seals the data with a new key, or with another one than before, or unseals it: the key and the lock are those
-// that seal.Use has made current, or there is none. The database and the journals are copied, compared, and exchanged as
+// that seal.Use has made current, or there is none. Without a passphrase in the lock, the keyring gets the key first. The database and the journals are copied, compared, and exchanged as
 // in a restore: a crash at any moment leaves the old or the new, complete. Then the backups are converted one by one;
 // what a crash leaves of that is done at the next start. When it returns, the old files are removed.
 //
 // Errors: CodeLocked (a program has the data open), CodeNotFound (no data), CodeConflict, CodeBusy, CodeNoSpace,
-// CodeCorrupt. The data is then as before.
-func (a *Archive) Reseal(ctx context.Context, from seal.Key, wasSealed bool) (s Sealing, err error) {
-	release, err := a.hold()
-	if err != nil {
+// CodeCorrupt, CodeSealed (the key until now is not known), CodeUnavailable (the keyring does not store the key). The data
+// is then as before.
+func (a *Archive) Reseal(ctx context.Context) (s Sealing, err error) {
+	err = a.whileHeld(func() error {
+		s, err = a.reseal(ctx)
+		a.tidyKeyring()
+		return err
+	})
+	return s, err
+}
+
+func (a *Archive) reseal(ctx context.Context) (s Sealing, err error) {
+	if err := a.settle(ctx); err != nil {
 		return s, err
 	}
-	defer release()
-	if err := a.settle(ctx); err != nil {
-		return s, sqlite.MapError(opSeal, err)
+	was, from, err := a.Lock()
+	wasSealed := err == nil
+	if !wasSealed && chat.CodeOf(err) != chat.CodeNotFound { // not found: it is plain
+		return s, err
 	}
 	current, key, sealed := seal.Current()
-	if !sealed { // while the key is still in force: what a crash leaves can still be opened
-		if err := a.resealCopies(ctx, &s); err != nil {
-			return s, sqlite.MapError(opSeal, err)
-		}
-	}
 	next := sealedLock{Lock: current, Unfinished: true}
 	if wasSealed && sealed {
 		next.Previous = key.Wrap(from)
 	}
-	if err := a.exchangeSealed(next, sealed); err != nil {
-		return s, sqlite.MapError(opSeal, err)
+	if wasSealed && was.SignIn() {
+		if err := a.noteKey(was.Key); err != nil {
+			return s, err
+		}
 	}
-	if sealed {
+	if sealed && current.SignIn() {
+		if err := a.keepKey(key); err != nil {
+			return s, err
+		}
+	}
+	if !sealed { // while the key is still in force: what a crash leaves can still be opened
+		if err := a.resealCopies(ctx, &s); err != nil {
+			return s, err
+		}
+	}
+	if err = a.exchangeSealed(next, sealed); err == nil && sealed {
 		s, err = a.FinishSealing(ctx)
 	}
 	a.At("done")
 	s.Outside = a.Outside()
-	return s, sqlite.MapError(opSeal, err)
+	return s, err
+}
+
+// whileHeld does something with closed data under the writer's lock.
+func (a *Archive) whileHeld(do func() error) error {
+	release, err := a.hold()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return sqlite.MapError(opSeal, do())
 }
 
 // hold takes the writer's lock of closed data, and completes what a crash has left.
@@ -166,8 +193,8 @@ func (a *Archive) hold() (release func(), err error) {
 
 // settle brings all of the data into the database file, and refuses what cannot be copied.
 func (a *Archive) settle(ctx context.Context) error {
-	if err := a.refuseNoData(); err != nil {
-		return err
+	if sqlite.SizeOf(a.database()) == 0 {
+		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
 	}
 	if err := RefuseDamagedLog(a.dir); err != nil {
 		return err
@@ -199,13 +226,6 @@ func (a *Archive) settle(ctx context.Context) error {
 		err = chat.Errorf(chat.CodeBusy, opSeal, "Another program is reading the data; nothing was changed.").WithHint("close it and try again")
 	}
 	return err
-}
-
-func (a *Archive) refuseNoData() error {
-	if sqlite.SizeOf(a.database()) == 0 {
-		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
-	}
-	return nil
 }
 
 // exchangeSealed copies the database and the journals as new ones are, and puts them in the place of the old ones.
@@ -275,11 +295,17 @@ func (a *Archive) FinishSealing(ctx context.Context) (s Sealing, err error) {
 	if err != nil || !sealed || !l.Unfinished {
 		return s, err
 	}
-	return a.finishSealing(ctx, l)
+	return a.finishSealing(ctx)
 }
 
-func (a *Archive) finishSealing(ctx context.Context, l sealedLock) (s Sealing, err error) {
+func (a *Archive) finishSealing(ctx context.Context) (s Sealing, err error) {
 	if err := a.resealCopies(ctx, &s); err != nil {
+		return s, err
+	}
+	a.locks.Lock()
+	defer a.locks.Unlock()
+	l, _, err := readLock(a.dir) // the user may have replaced the passphrase or the code meanwhile
+	if err != nil {
 		return s, err
 	}
 	if l.Unfinished = false; len(s.Left) == 0 {
@@ -288,31 +314,31 @@ func (a *Archive) finishSealing(ctx context.Context, l sealedLock) (s Sealing, e
 	return s, writeLock(filepath.Join(a.dir, LockFile), l)
 }
 
-// SealLeft converts what Reseal has left, where that is possible now. Errors are those of ChangeLock.
+// SealLeft converts what Reseal has left, where that is possible now. Errors are those of SetPassphrase.
 func (a *Archive) SealLeft(ctx context.Context) (s Sealing, err error) {
-	release, err := a.hold()
-	if err != nil {
-		return s, err
-	}
-	defer release()
-	return a.sealLeft(ctx)
+	err = a.whileHeld(func() error {
+		s, err = a.sealLeft(ctx)
+		return err
+	})
+	return s, err
 }
 
 // sealLeft is SealLeft of a caller who holds the writer's lock.
 func (a *Archive) sealLeft(ctx context.Context) (s Sealing, err error) {
-	if _, _, err := a.Lock(); err != nil {
-		return s, err
-	}
-	l, _, err := readLock(a.dir)
-	if err == nil {
-		s, err = a.finishSealing(ctx, l)
+	if _, _, err = a.Lock(); err == nil {
+		s, err = a.finishSealing(ctx)
 	}
 	s.Outside = a.Outside()
 	return s, sqlite.MapError(opSeal, err)
 }
 
-// SealLeft is Archive.SealLeft while the data is open for writing.
-func (b *Backups) SealLeft(ctx context.Context) (Sealing, error) { return b.Archive.sealLeft(ctx) }
+// SealLeft is Archive.SealLeft while the data is open for writing. When the context ends, what was converted stays so.
+func (b *Backups) SealLeft(ctx context.Context) (Sealing, error) {
+	if err := b.writing(); err != nil {
+		return Sealing{}, err
+	}
+	return b.Archive.sealLeft(ctx)
+}
 
 // resealCopies converts the backups and what restores quarantined. What cannot be read stays as it is, and is named.
 func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
@@ -324,9 +350,11 @@ func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		changed, err := resealCopy(path)
+		changed, err := a.resealCopy(ctx, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case faultfs.Full(err):
 			return err
 		case err != nil:
@@ -340,7 +368,8 @@ func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
 	return nil
 }
 
-// copies returns the paths of the backups, and of what restores quarantined.
+// copies returns the paths of the backups, and of what restores quarantined. An empty file reserves the name of a backup that
+// is being made.
 func (a *Archive) copies() (list []string, err error) {
 	for _, pattern := range []string{
 		filepath.Join(sqlite.BackupDir, "*.db"),
@@ -354,12 +383,30 @@ func (a *Archive) copies() (list []string, err error) {
 		}
 		list = append(list, found...)
 	}
-	return list, nil
+	return slices.DeleteFunc(list, func(path string) bool {
+		info, err := os.Lstat(path)
+		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
+	}), nil
+}
+
+// LeftCopies returns the paths of what SealLeft converts: copies in the data directory that are plain, or sealed with
+// another key than the data.
+func (a *Archive) LeftCopies() ([]string, error) {
+	l, _, err := readLock(a.dir)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.copies()
+	return slices.DeleteFunc(append([]string{}, list...), func(path string) bool {
+		of, _, err := sqlite.LockAt(path)
+		return err == nil && of.Key == l.Key
+	}), err
 }
 
 // resealCopy replaces a copy of the data, or a journal, by one that is as new ones are.
-func resealCopy(path string) (changed bool, err error) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+func (a *Archive) resealCopy(ctx context.Context, path string) (changed bool, err error) {
+	was, err := os.Lstat(path)
+	if err != nil {
 		return false, err
 	}
 	if err := sqlite.Prepare(path); err != nil || sqlite.AsNew(path) {
@@ -376,7 +423,11 @@ func resealCopy(path string) (changed bool, err error) {
 	} else {
 		err = sqlite.Recode(path, temp)
 	}
-	if err == nil {
+	a.At("copy ready")
+	if now, gone := os.Lstat(path); gone != nil || !os.SameFile(was, now) { // it was removed, or replaced: it must not come back
+		return false, nil
+	}
+	if err = errors.Join(err, ctx.Err()); err == nil {
 		err = move(temp, path)
 	}
 	return err == nil, err
@@ -396,12 +447,6 @@ func resealJournal(from, to string) error {
 	return err
 }
 
-// PlainBackups returns the paths of the backups in the data directory that are not sealed.
-func (a *Archive) PlainBackups() ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), sqlite.BackupDir, "*.db"))
-	return slices.DeleteFunc(append([]string{}, found...), sqlite.IsSealed), err
-}
-
 // Outside returns the existing copies of the data that are not in the data directory.
 func (a *Archive) Outside() []string {
 	var out []string
@@ -419,20 +464,60 @@ func (a *Archive) Outside() []string {
 	})
 }
 
-// ChangeLock replaces the passphrase or the recovery code of sealed data. Nothing else changes: backups keep those of
-// their time.
+// SetPassphrase replaces the passphrase of sealed data, which does not open with the sign-in then. Without a passphrase
+// the keyring keeps the key instead. Nothing else changes: backups keep the passphrase of their time.
 //
-// Errors: CodeLocked, CodeNotFound (the data is not sealed), CodeSealed (its key is not known).
-func (a *Archive) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
-	release, err := a.hold()
+// Errors: CodeLocked, CodeNotFound (the data is not sealed), CodeSealed (its key is not known), CodeUnavailable (the
+// keyring does not store the key, or still has it).
+func (a *Archive) SetPassphrase(passphrase string) error {
+	return a.whileHeld(func() error { return a.setPassphrase(passphrase) })
+}
+
+// SetPassphrase is Archive.SetPassphrase while the data is open for writing.
+func (b *Backups) SetPassphrase(passphrase string) error {
+	return b.whileOpen(func() error { return b.Archive.setPassphrase(passphrase) })
+}
+
+func (a *Archive) setPassphrase(passphrase string) error {
+	var id string
+	err := a.changeLock(func(l *seal.Lock, k seal.Key) (err error) {
+		switch id = l.Key; {
+		case passphrase == "":
+			err = a.keepKey(k)
+		case l.SignIn():
+			err = a.noteKey(id)
+		}
+		if err == nil {
+			err = l.SetPassphrase(k, passphrase)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer release()
-	return a.changeLock(change)
+	kept, err := a.forgetKeys()
+	if slices.Contains(kept, id) {
+		return chat.WrapError(chat.CodeUnavailable, "keys.forget", err,
+			"The passphrase is in force, but the system keyring still has the key: whoever signs in can open the data with it.").
+			WithHint("unlock the keyring and set the passphrase again")
+	}
+	return nil
 }
 
-// changeLock is ChangeLock of a caller who holds the writer's lock.
+// SetCode replaces the recovery code of sealed data. Errors are those of SetPassphrase.
+func (a *Archive) SetCode(code string) error {
+	return a.whileHeld(func() error { return a.setCode(code) })
+}
+
+// SetCode is Archive.SetCode while the data is open for writing.
+func (b *Backups) SetCode(code string) error {
+	return b.whileOpen(func() error { return b.Archive.setCode(code) })
+}
+
+func (a *Archive) setCode(code string) error {
+	return a.changeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+}
+
 func (a *Archive) changeLock(change func(*seal.Lock, seal.Key) error) error {
 	l, k, err := a.Lock()
 	if err != nil {
@@ -452,12 +537,7 @@ func (a *Archive) changeLock(change func(*seal.Lock, seal.Key) error) error {
 	return sqlite.MapError(opSeal, err)
 }
 
-// ChangeLock is Archive.ChangeLock while the data is open for writing.
-func (b *Backups) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
-	return b.Archive.changeLock(change)
-}
-
-// Lock returns the lock of the data and its key. Errors are those of ChangeLock.
+// Lock returns the lock of the data and its key. Errors are those of SetPassphrase.
 func (a *Archive) Lock() (seal.Lock, seal.Key, error) {
 	l, sealed, err := readLock(a.dir)
 	if err != nil {

@@ -364,7 +364,7 @@ describe('sealed data', () => {
   });
 
   test('that opens with the sign-in: a keyring without the key is reported in words, and asked again; the code opens it too', async () => {
-    const { backend, user } = await locked(({ disk }) => (disk.sealing = { sealed: true, signIn: true, plain: [], outside: [] }));
+    const { backend, user } = await locked(({ disk }) => (disk.sealing = { sealed: true, signIn: true, left: [], outside: [] }));
     expect(await screen.findByText(/not damaged/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Try again with my sign-in' }));
     expect(await screen.findByText('The keyring still does not have the key.')).toBeVisible();

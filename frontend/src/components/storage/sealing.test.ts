@@ -13,7 +13,7 @@ async function part(prepare: (backend: FakeBackend) => void = () => undefined) {
   return { ...mounted, called: (name: string) => mounted.backend.calls.filter((call) => call.name === `sealing.${name}`).map((call) => call.args) };
 }
 
-const sealed = ({ disk }: FakeBackend) => (disk.sealing = { sealed: true, signIn: false, plain: ['/data/backups/plain.db'], outside: ['/media/copy.db'] });
+const sealed = ({ disk }: FakeBackend) => (disk.sealing = { sealed: true, signIn: false, left: ['/data/backups/plain.db'], outside: ['/media/copy.db'] });
 
 async function keepCode() {
   const shown = await screen.findByText(/ABCD-EFGH/);
@@ -57,7 +57,7 @@ test('sealed data: what is plain is named; it is locked at once', async () => {
 test('plain backups are sealed at once; those that cannot be are still named', async () => {
   await part((prepared) => {
     sealed(prepared);
-    prepared.disk.sealing.plain.push('/data/backups/damaged.db');
+    prepared.disk.sealing.left.push('/data/backups/damaged.db');
   });
   await user.click(await screen.findByRole('button', { name: 'Seal now' }));
   expect(await screen.findByText(/could not be converted/)).toBeVisible();

@@ -112,7 +112,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     settings: watch.service('settings', settingsService(store, program)),
     transfer: watch.service('transfer', transferService(store, tasks, files)),
     storage: watch.service('storage', storageService(store, program, tasks, disk)),
-    sealing: watch.service('sealing', sealingService(disk)),
+    sealing: watch.service('sealing', sealingService(disk, tasks)),
     sync: watch.service('sync', syncService(store, tasks, program, vault)),
     tools: watch.service('tools', toolsService(store, toolbox, program)),
     servers: watch.service('servers', serversService(store, mcp, program)),

@@ -2768,10 +2768,10 @@ export interface SealingView {
   /** SignIn: the keyring keeps the key, so that there is no passphrase. */
   signIn: boolean;
   /**
-   * Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
-   * are never converted.
+   * Left and Outside are paths: copies in the data directory that are not sealed with its key, and copies in other
+   * places, which are never converted.
    */
-  plain: string[];
+  left: string[];
   outside: string[];
 }
 
@@ -2930,11 +2930,12 @@ export interface SealingService {
    */
   unseal(): Promise<void>;
   /**
-   * SealLeft seals the backups in the data directory that are plain, because they could not be sealed with the data.
+   * SealLeft seals the copies in the data directory that are plain, or have an earlier key, because they could not be
+   * sealed with the data. The task fails if some still cannot be sealed.
    *
-   * Errors: CodeCorrupt (some still cannot be sealed), CodeConflict (the data is open read-only).
+   * Errors: CodeConflict (the data is open read-only, or it is being done).
    */
-  sealLeft(): Promise<void>;
+  sealLeft(): Promise<TaskView>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
   /**
@@ -4072,7 +4073,7 @@ export const lists: Record<string, Record<string, string>> = {
   ResourceText: { blocks: '[]' },
   RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },
   SavedPromptView: { variables: '[]' },
-  SealingView: { outside: '[]', plain: '[]' },
+  SealingView: { left: '[]', outside: '[]' },
   SearchGroup: { hits: 'SearchHit[]', marks: '[]' },
   SearchHit: { marks: '[]' },
   SearchResult: { groups: 'SearchGroup[]' },
@@ -4148,6 +4149,7 @@ export const lists: Record<string, Record<string, string>> = {
     'Projects.Rescan': 'ProjectScanView',
     'Projects.Save': 'ProjectView',
     'Projects.Watch': 'ProjectView',
+    'Sealing.SealLeft': 'TaskView',
     'Sealing.View': 'SealingView',
     'Search.Everything': 'SearchResult',
     'Search.Find': 'FindResult',

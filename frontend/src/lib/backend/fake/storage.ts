@@ -38,7 +38,7 @@ export class FakeDisk {
   pending = '';
   /** What opens sealed data, and what is not sealed. */
   passphrase = 'correct horse';
-  sealing: SealingView = { sealed: false, signIn: false, plain: [], outside: [] };
+  sealing: SealingView = { sealed: false, signIn: false, left: [], outside: [] };
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -178,7 +178,7 @@ export function storageService(store: FakeStore, program: Program, tasks: FakeTa
 }
 
 /** Opening and converting the data restarts the program. */
-export function sealingService(disk: FakeDisk): SealingService {
+export function sealingService(disk: FakeDisk, tasks: FakeTasks): SealingService {
   const refuse = () => new BackendError(errorView('The passphrase does not open the data; nothing was read or changed.', '', 'sealed'));
   return {
     view: async () => disk.sealing,
@@ -207,9 +207,10 @@ export function sealingService(disk: FakeDisk): SealingService {
       disk.pending = 'unseal';
     },
     sealLeft: async () => {
-      const damaged = disk.sealing.plain.filter((path) => path.includes('damaged'));
-      disk.sealing = { ...disk.sealing, plain: damaged };
-      if (damaged.length > 0) throw new BackendError(errorView(`${damaged.length} copies of the data could not be converted, and are as they were.`, '', 'corrupt'));
+      const left = disk.sealing.left.filter((path) => path.includes('damaged'));
+      disk.sealing = { ...disk.sealing, left };
+      const fails = left.length > 0 ? errorView(`These copies of the data could not be converted, and are as they were: ${left.join(', ')}`, '', 'corrupt') : undefined;
+      return tasks.start({ kind: 'seal', title: 'Seal the data', unit: '', total: 0, details: [''], fails, ends: () => ({}) });
     },
     setPassphrase: async (passphrase) => {
       disk.sealing.signIn = false;

@@ -27,7 +27,7 @@ export default {
   renewSignIn: 'Das Programm startet neu und versiegelt Daten und Sicherungen mit einem neuen Schlüssel und dem neuen Code. Der Schlüsselbund bewahrt den neuen Schlüssel auf. Kopien an anderen Orten behalten den alten.',
   withoutBoth: 'Ohne Passphrase und Code können auch Sie Ihre Daten nicht öffnen.',
   lockNow: 'Jetzt sperren',
-  plain: '{count, plural, one {Diese Sicherung ist nicht versiegelt:} other {Diese # Sicherungen sind nicht versiegelt:}}',
+  left: '{count, plural, one {Diese Kopie ist unverschlüsselt oder hat einen früheren Schlüssel:} other {Diese # Kopien sind unverschlüsselt oder haben einen früheren Schlüssel:}}',
   sealLeft: 'Jetzt versiegeln',
   outside: '{count, plural, one {Diese Kopie an einem anderen Ort wird nie umgewandelt:} other {Diese # Kopien an anderen Orten werden nie umgewandelt:}}',
   codeLead: 'Dieser Wiederherstellungscode öffnet die Daten, wenn die Passphrase oder der Schlüsselbund verloren ist. Bewahren Sie ihn getrennt von diesem Computer auf: auf Papier oder in einem Passwortmanager. Er wird nicht noch einmal angezeigt.',

@@ -25,7 +25,7 @@ export default {
   renewSignIn: 'The program restarts and seals the data and the backups again, with a new key and the new code. The keyring keeps the new key. Copies elsewhere keep the old key.',
   withoutBoth: 'Without the passphrase and the code, you cannot open your data either.',
   lockNow: 'Lock now',
-  plain: '{count, plural, one {This backup is not sealed:} other {These # backups are not sealed:}}',
+  left: '{count, plural, one {This copy is plain, or has an earlier key:} other {These # copies are plain, or have an earlier key:}}',
   sealLeft: 'Seal now',
   outside: '{count, plural, one {This copy elsewhere is never converted:} other {These # copies elsewhere are never converted:}}',
   codeLead: 'This recovery code opens the data if the passphrase or the keyring is lost. Keep it apart from this computer: on paper, or in a password manager. It is not shown again.',

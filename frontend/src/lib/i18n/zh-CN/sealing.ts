@@ -27,7 +27,7 @@ export default {
   renewSignIn: '程序重新启动，用新密钥和新恢复码再次密封数据和备份。密钥环保存新密钥。其他位置的副本保留旧密钥。',
   withoutBoth: '没有口令和恢复码，您自己也无法打开数据。',
   lockNow: '立即锁定',
-  plain: '{count, plural, other {以下 # 个备份未密封：}}',
+  left: '{count, plural, other {以下 # 个副本为明文或使用旧密钥：}}',
   sealLeft: '立即密封',
   outside: '{count, plural, other {以下 # 个其他位置的副本不会被转换：}}',
   codeLead: '口令或密钥环丢失时，此恢复码可打开数据。请将其与本机分开保存：写在纸上或存入密码管理器。它不会再次显示。',
