@@ -181,6 +181,9 @@ func (s *Sealing) SetSignIn() error {
 
 // SetCode makes the code of NewCode valid. Backups that exist keep the earlier one.
 func (s *Sealing) SetCode() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
 	code, err := s.takeCode()
 	if err != nil {
 		return err
