@@ -30,6 +30,7 @@ func run(w desktop.Window) error {
 		AlwaysOnTop:      w.Quick,
 		BackgroundColour: w.Background(),
 		StartHidden:      w.Hidden,
+		WindowStartState: w.State(),
 		Menu:             systemMenu(),
 		AssetServer:      &assetserver.Options{Assets: assets, Handler: w.Handler, Middleware: desktop.Middleware()},
 		Bind:             w.Bind,

@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/autostart"
@@ -10,6 +13,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/projects"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/services"
@@ -73,6 +77,7 @@ func window(o cli.OpenOptions, h handover, icon []byte) desktop.Window {
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && (core.Fatal == nil || h.Hidden)
 	w.Theme = core.Config.Config().Appearance.Theme
+	keepExtent(&w, core, a != nil && !a.readOnly)
 	w.Settings = func() desktop.Settings {
 		c := core.Config.Config()
 		return desktop.Settings{
@@ -93,6 +98,26 @@ func window(o cli.OpenOptions, h handover, icon []byte) desktop.Window {
 		}
 	}
 	return w
+}
+
+// keepExtent begins a window as it was closed, and writes down how it is closed.
+func keepExtent(w *desktop.Window, core *api.Core, writes bool) {
+	path := filepath.Join(core.DataDir, "window.json")
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &w.Last) != nil {
+		w.Last = desktop.Extent{}
+	}
+	if !writes {
+		return
+	}
+	w.Remember = func(now desktop.Extent) {
+		text, err := json.Marshal(now)
+		if err == nil {
+			err = atomicfile.Write(path, text, 0o600)
+		}
+		if err != nil {
+			core.Log.Warn("the size of the window cannot be kept", "err", err)
+		}
+	}
 }
 
 // openForWindow opens the data with its tasks. Data that is not writable is opened read-only, and core.ReadOnly says

@@ -126,7 +126,7 @@ var Places = []Place{
 	{Data, []string{RestoringPrefix + "*"}, Everything, Dead, soon, Named, PartOther},
 	{Data, []string{IncomingPrefix + "*"}, Some, Dead, soon, Removed, PartOther},
 	{Data, []string{RoomPrefix + "*"}, None, Dead, soon, Untouched, PartOther},
-	{Data, []string{"confirmed.mark", "history.mark", "lock.json", "keyring.json", "writer.lock", "writer.sock", "restore.json", ".moving", "MOVED.txt", "errand.json",
+	{Data, []string{"confirmed.mark", "history.mark", "lock.json", "keyring.json", "window.json", "writer.lock", "writer.sock", "restore.json", ".moving", "MOVED.txt", "errand.json",
 		"moved-from.json", List}, Names, Kept, 0, Untouched, PartOther},
 	{Data, []string{"mcp"}, None, Kept, 0, Untouched, PartOther},
 	{Data, []string{"localstorage", "storage", "mediakeys", "hsts-storage.sqlite"}, Names, Others, 0, Untouched, PartOther},

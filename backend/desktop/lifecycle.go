@@ -56,6 +56,8 @@ type frame interface {
 	show()
 	hide()
 	quit()
+	// extent returns how the window is now; last is how it was.
+	extent(last Extent) Extent
 }
 
 // wailsFrame is the Wails window; the context is its handle.
@@ -66,12 +68,22 @@ func (f wailsFrame) show() { runtime.WindowShow(f.ctx); runtime.WindowUnminimise
 func (f wailsFrame) hide() { runtime.WindowHide(f.ctx) }
 func (f wailsFrame) quit() { runtime.Quit(f.ctx) }
 
+func (f wailsFrame) extent(last Extent) Extent {
+	last.Maximized = runtime.WindowIsMaximised(f.ctx)
+	if runtime.WindowIsNormal(f.ctx) {
+		last.Width, last.Height = runtime.WindowGetSize(f.ctx)
+	}
+	return last
+}
+
 // noFrame is used before the window exists.
 type noFrame struct{}
 
 func (noFrame) show() {}
 func (noFrame) hide() {}
 func (noFrame) quit() {}
+
+func (noFrame) extent(last Extent) Extent { return last }
 
 func newLifecycle(w Window) *Lifecycle {
 	l := &Lifecycle{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}, restoreMask: func() {}}
@@ -104,8 +116,8 @@ func (l *Lifecycle) Start(ctx context.Context) {
 	l.handleSignals()
 	setWebLanguages()
 	stayOnPage()
-	if !l.w.Quick {
-		fitScreen(ctx)
+	if !l.w.Quick && !l.w.Last.Maximized {
+		fitScreen(ctx, l.w.Size())
 	}
 	if l.w.Additional && !l.w.Quick {
 		cascade(ctx)
@@ -208,6 +220,9 @@ func (l *Lifecycle) handleSignals() {
 
 // BeforeClose reports whether the window is only hidden, with the tray icon to show it again.
 func (l *Lifecycle) BeforeClose(context.Context) bool {
+	if l.w.Remember != nil {
+		l.w.Remember(l.window().extent(l.w.Last))
+	}
 	if l.isQuitting() {
 		return false
 	}

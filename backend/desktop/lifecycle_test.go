@@ -27,6 +27,8 @@ func (a *windowRecorder) show() { a.add("show") }
 func (a *windowRecorder) hide() { a.add("hide") }
 func (a *windowRecorder) quit() { a.add("quit") }
 
+func (a *windowRecorder) extent(Extent) Extent { return Extent{1000, 700, false} }
+
 func (a *windowRecorder) expect(t *testing.T, want ...string) {
 	t.Helper()
 	a.mu.Lock()
@@ -335,9 +337,22 @@ func TestTheFirstWindowFitsItsScreen(t *testing.T) {
 	for screen, want := range map[[2]int][2]int{
 		{1920, 1080}: {1280, 800}, {1280, 800}: {1264, 704}, {1366, 768}: {1280, 672}, {800, 480}: {900, 600},
 	} {
-		if width, height := initialSize(screen[0], screen[1]); [2]int{width, height} != want {
+		if width, height := (Window{}).Size().on(screen[0], screen[1]); [2]int{width, height} != want {
 			t.Errorf("on %v: %d by %d, want %v", screen, width, height, want)
 		}
+	}
+}
+
+// A window begins as it was closed, at least as large as it must be.
+func TestAWindowBeginsAsItWasClosed(t *testing.T) {
+	var kept Extent
+	l, _, _ := newTestLifecycle(Window{Remember: func(e Extent) { kept = e }})
+	l.BeforeClose(context.Background())
+	if got := (Window{Last: kept}).Size(); got.Width != 1000 || got.Height != 700 {
+		t.Errorf("%+v, kept %+v", got, kept)
+	}
+	if got := (Window{Last: Extent{10, 10, true}}); got.Size().Width != minWidth || got.State() == (Window{}).State() {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // Space for a window's frame and the desktop's panels, in pixels.
 const marginWidth, marginHeight = 16, 96
 
-// fitScreen makes the first window fit its screen.
-func fitScreen(ctx context.Context) {
+// fitScreen makes a window of that size fit its screen.
+func fitScreen(ctx context.Context, size Size) {
 	screens, err := runtime.ScreenGetAll(ctx)
 	if err != nil {
 		return
@@ -21,7 +21,7 @@ func fitScreen(ctx context.Context) {
 		if !s.IsCurrent && len(screens) > 1 {
 			continue
 		}
-		if width, height := initialSize(s.Size.Width, s.Size.Height); width < firstWidth || height < firstHeight {
+		if width, height := size.on(s.Size.Width, s.Size.Height); width < size.Width || height < size.Height {
 			runtime.WindowSetSize(ctx, width, height)
 			runtime.WindowCenter(ctx)
 		}
@@ -55,7 +55,7 @@ func cascade(ctx context.Context) {
 // one after another seldom have the same number in this small range.
 func cascadeOffset(process int) int { return 28 * (1 + process%6) }
 
-// initialSize returns the initial size on a screen of that size.
-func initialSize(width, height int) (int, int) {
-	return max(minWidth, min(firstWidth, width-marginWidth)), max(minHeight, min(firstHeight, height-marginHeight))
+// on returns the initial size on a screen of that size.
+func (s Size) on(width, height int) (int, int) {
+	return max(s.MinWidth, min(s.Width, width-marginWidth)), max(s.MinHeight, min(s.Height, height-marginHeight))
 }

@@ -13,6 +13,7 @@ import (
 	goruntime "runtime"
 	"sync/atomic"
 
+	"github.com/wailsapp/wails/v2/pkg/options"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
@@ -45,6 +46,9 @@ type Window struct {
 	ShownElsewhere bool
 	// Theme is appearance.theme at the start: until the page is drawn, the window has its color.
 	Theme string
+	// Last is how the window was when it was last closed; Remember keeps that. nil: it is not kept.
+	Last     Extent
+	Remember func(Extent)
 	// Settings are the current values of desktop.close_to_tray and similar settings.
 	Settings func() Settings
 	// Request sends a request to the page.
@@ -109,12 +113,31 @@ const (
 // Size of a window, in pixels.
 type Size struct{ Width, Height, MinWidth, MinHeight int }
 
+// Extent is the size of a window, in pixels, before it was maximized; zero: it is not known.
+type Extent struct {
+	Width     int  `json:"width"`
+	Height    int  `json:"height"`
+	Maximized bool `json:"maximized"`
+}
+
 // Size returns the window's initial and minimum size.
 func (w Window) Size() Size {
 	if w.Quick {
 		return Size{quickWidth, quickHeight, minQuickWidth, minQuickHeight}
 	}
-	return Size{firstWidth, firstHeight, minWidth, minHeight}
+	size := Size{firstWidth, firstHeight, minWidth, minHeight}
+	if w.Last.Width > 0 && w.Last.Height > 0 {
+		size.Width, size.Height = max(minWidth, w.Last.Width), max(minHeight, w.Last.Height)
+	}
+	return size
+}
+
+// State returns how the window starts.
+func (w Window) State() options.WindowStartState {
+	if w.Last.Maximized {
+		return options.Maximised
+	}
+	return options.Normal
 }
 
 // Title is the program's name for people.

@@ -5,6 +5,7 @@ import { built, Child, listeningPorts, processTree, until } from '../harness/pro
 import { exhaustive } from '../harness/tier.ts';
 import { plain, prose } from '../browser/conversation.ts';
 import { waitForWindow } from './desktop.ts';
+import { xdotool } from './dragging.ts';
 import { byteCounts, completeFirstRun, completeFirstRunWithKey, composer, conversationText, field, test, turnName } from './fixtures.ts';
 
 test('from the first run to a complete answer, which is shown again after closing and reopening', async ({ provider, vendors, open, home }) => {
@@ -23,10 +24,14 @@ test('from the first run to a complete answer, which is shown again after closin
   const picture = await desktop.page.screenshot();
   expect(picture.length).toBeGreaterThan(20_000); // a blank window compresses to far less
   expect(vendors.keys).toEqual(new Set([canaryKey]));
+  const size = () => desktop.page.run<string>(`return innerWidth + ' x ' + innerHeight`);
+  xdotool('windowsize', desktop.window, 1010, 640);
+  await until('the window is smaller', async () => (await size()) === '1010 x 640');
   expect(await desktop.close()).toBe(true);
 
   desktop = await open();
   await until('the turn is shown again', async () => (await conversationText(desktop)).includes('Sentence 40 of'));
+  await until('the window has its size again', async () => (await size()) === '1010 x 640');
   // Without a keyring the key was only used in that run, and was not written anywhere.
   expect(home.filesContaining(canaryKey)).toEqual([]);
   expect(await desktop.close()).toBe(true);
