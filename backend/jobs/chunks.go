@@ -37,7 +37,7 @@ type ChunkStore interface {
 }
 
 const (
-	// queuedTurns is how many turns with long chunks are queued at once: a failing model is asked about no others.
+	// queuedTurns is how many turns with long chunks are queued at once: a failing model is asked about no others of its turns.
 	queuedTurns = 8
 	// chunksPerRun is how many chunks of a turn are summarized before other work of the lane gets its turn.
 	chunksPerRun = 4
@@ -81,21 +81,23 @@ func (r *Runner) ChunkProgress(ctx context.Context) (*ChunkProgress, error) {
 // WakeChunks makes the runner look for chunks without the librarian's summary now, because its settings have changed.
 func (r *Runner) WakeChunks() {
 	r.chunksSpent.Store(nil)
+	r.chunkRests.clear()
 	r.chunksDone.Store(false)
 	notify(r.wake[librarianLane])
 }
 
 // summaries queues the librarian's work on long chunks and does it, one batch at a time, after all other work of the
-// lane, until nothing is left or the day's tokens are used up. It returns how many jobs it ran.
+// lane, until nothing is left, except for models that rest, or the day's tokens are used up. It returns how many jobs it
+// ran.
 func (r *Runner) summaries(ctx context.Context, stop func() bool) (int, error) {
 	total := 0
 	for ctx.Err() == nil && !stop() && r.chunkPolicy().On && !r.spentToday() && !r.chunksDone.Load() {
-		queued, err := r.queueChunks(ctx)
+		queued, rest, err := r.queueChunks(ctx)
 		if err != nil {
 			return total, err
 		}
 		if queued == 0 {
-			r.chunksDone.Store(true)
+			r.chunksDone.Store(!rest)
 			return total, nil
 		}
 		done, err := r.drain(ctx, lanes[librarianLane], inBackground, stop)
@@ -114,13 +116,18 @@ func (r *Runner) chunkModels(ctx context.Context) ([]chat.ProviderModel, error) 
 	}), err
 }
 
-// queueChunks queues the turns of those models whose provider may read them.
-func (r *Runner) queueChunks(ctx context.Context) (int, error) {
+// queueChunks queues the turns of those models whose provider may read them, and returns how many. rest: there are turns
+// of models that rest, for later.
+func (r *Runner) queueChunks(ctx context.Context) (queued int, rest bool, err error) {
 	allowed, err := r.chunkModels(ctx)
-	if err != nil || len(allowed) == 0 {
-		return 0, err
+	now := r.d.Clock.Now()
+	awake := slices.DeleteFunc(slices.Clone(allowed), func(m chat.ProviderModel) bool { return r.chunkRests.left(m, now) > 0 })
+	rest = len(awake) < len(allowed)
+	if err != nil || len(awake) == 0 {
+		return 0, rest, err
 	}
-	return r.d.Chunks.Store.QueueChunkSummaries(ctx, allowed, librarian.MinChunk, queuedTurns)
+	queued, err = r.d.Chunks.Store.QueueChunkSummaries(ctx, awake, librarian.MinChunk, queuedTurns)
+	return queued, rest, err
 }
 
 // spentToday reports whether the tokens of this day were used up.
@@ -129,17 +136,28 @@ func (r *Runner) spentToday() bool {
 	return day != nil && *day == r.d.Clock.Now().Local().Format(time.DateOnly)
 }
 
+// chunksAgain is the time until chunks that wait now can be summarized; false: none wait for a time.
+func (r *Runner) chunksAgain() (time.Duration, bool) {
+	switch {
+	case !r.chunkPolicy().On:
+		return 0, false
+	case r.spentToday():
+		return r.untilTomorrow(), true
+	}
+	return r.chunkRests.next(r.d.Clock.Now())
+}
+
 // untilTomorrow is the time until the next day's tokens.
 func (r *Runner) untilTomorrow() time.Duration {
 	now := r.d.Clock.Now().Local()
 	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location()).Sub(now)
 }
 
-// summarizeChunks summarizes long chunks of a turn. With the option off, or the day's tokens used up, there is nothing to
-// do: the turn is queued again when there is.
+// summarizeChunks summarizes long chunks of a turn. With the option off, the day's tokens used up, or the model out of
+// reach, there is nothing to do: the turn is queued again when there is.
 func (r *Runner) summarizeChunks(ctx context.Context, job chat.Job, turn chat.Turn) error {
-	model := r.chunkModel(ctx, turn)
-	if model == nil {
+	model, of := r.chunkModel(ctx, turn), chat.ProviderModel{Provider: turn.Provider, Model: turn.Model}
+	if model == nil || r.chunkRests.left(of, r.d.Clock.Now()) > 0 {
 		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	chunks, err := r.d.Chunks.Store.ChunksToSummarize(ctx, turn.ID, librarian.MinChunk, chunksPerRun+1)
@@ -156,9 +174,15 @@ func (r *Runner) summarizeChunks(ctx context.Context, job chat.Job, turn chat.Tu
 			r.chunksSpent.Store(new(r.d.Clock.Now().Local().Format(time.DateOnly)))
 			return r.d.Queue.FinishJob(ctx, job.Lease())
 		}
+		if unreachable(err) && ctx.Err() == nil {
+			pause := r.chunkRests.begin(of, r.d.Clock.Now())
+			r.d.Log.Warn("the model that summarizes long passages could not be reached", "of", of.Model, "again_in", pause, "err", err)
+			return r.d.Queue.FinishJob(ctx, job.Lease())
+		}
 		if err != nil {
 			return err
 		}
+		r.chunkRests.end(of)
 	}
 	r.chunksDone.Store(false) // more may be queued now
 	if len(chunks) > chunksPerRun {
@@ -167,14 +191,13 @@ func (r *Runner) summarizeChunks(ctx context.Context, job chat.Job, turn chat.Tu
 	return r.d.Queue.FinishJob(ctx, job.Lease())
 }
 
-// waitsForNetwork reports whether a job could not reach its model. Its last try is then repeated instead of counted: a
-// failed job would stop all summaries of chunks for a day.
-func waitsForNetwork(job chat.Job, cause error) bool {
+// unreachable reports whether no server could be reached. Such a job has not failed, and keeps no other from its turn.
+func unreachable(err error) bool {
 	e, ok := errors.AsType[interface {
 		error
 		Unreachable() bool
-	}](cause)
-	return job.Type == chat.JobSummarizeChunks && job.Attempts >= chat.MaxJobAttempts && ok && e.Unreachable()
+	}](err)
+	return ok && e.Unreachable()
 }
 
 func (r *Runner) summarizeChunk(ctx context.Context, job chat.Job, c chat.ChunkText, pins []chat.Pin, model librarian.Model) error {

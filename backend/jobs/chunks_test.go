@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -242,29 +243,83 @@ func TestChunkSummariesAfterFailuresAndCrashes(t *testing.T) {
 	}
 }
 
-// TestChunkSummariesWaitForTheNetwork: however long no server can be reached, the jobs are tried again with pauses, none
-// counts as failed, and they are done when the network is back.
+// TestChunkSummariesWaitForTheNetwork: while no server can be reached, one call per rest, which grows to an hour, finds out
+// whether one can be; nothing counts as failed, and all is done when the network is back.
 func TestChunkSummariesWaitForTheNetwork(t *testing.T) {
 	b := newFixture(t)
 	for range 12 {
 		b.addTurn("What happened?", passage(harbour))
 	}
 	m := &describing{fail: &llm.Error{Code: chat.CodeUnavailable, Retry: true, Message: "no route to host"}}
-	d := b.chunkDeps(m, on)
-	for range 2 * chat.MaxJobAttempts {
-		b.catchUp(d)
-		b.catchUp(d) // not before the pause is over
-		b.clock.Advance(10 * time.Minute)
+	r := jobs.NewRunner(b.chunkDeps(m, on))
+	const hours = 6 * 60
+	var at []int // minutes
+	for minute := range hours {
+		before := len(m.calls)
+		_, err := r.CatchUp(t.Context())
+		b.must(err)
+		if len(m.calls) > before {
+			at = append(at, minute)
+		}
+		b.clock.Advance(time.Minute)
 	}
 	failed, err := b.store.Jobs(t.Context(), chat.JobQuery{Type: chat.JobSummarizeChunks, State: chat.JobFailed})
 	b.must(err)
-	if len(failed) > 0 || len(m.calls) != 2*8*chat.MaxJobAttempts || b.progress().Tokens != 0 {
-		t.Fatalf("%d failed jobs, %d calls, %+v", len(failed), len(m.calls), b.progress())
+	if len(failed) > 0 || len(m.calls) != len(at) || b.progress().Tokens != 0 {
+		t.Fatalf("%d failed jobs, %d calls at %d times, %+v", len(failed), len(m.calls), len(at), b.progress())
+	}
+	if want := []int{0, 1, 3, 7, 15, 31, 63, 123, 183}; !slices.Equal(at[:min(len(at), len(want))], want) || at[len(at)-1] < hours-61 {
+		t.Fatalf("calls at the minutes %v, want %v and so on each hour", at, want)
 	}
 	m.fail, m.answer = nil, harbour
-	b.catchUp(d)
+	b.clock.Advance(time.Hour)
+	_, err = r.CatchUp(t.Context())
+	b.must(err)
 	if p := b.progress(); p.Waiting != 0 || p.Written != len(b.long()) {
 		t.Errorf("with the network %+v of %d", p, len(b.long()))
+	}
+	b.addTurn("What happened?", passage(harbour))
+	m.fail = &llm.Error{Code: chat.CodeUnavailable, Retry: true, Message: "no route to host"}
+	before := len(m.calls)
+	for range 4 {
+		_, err := r.CatchUp(t.Context())
+		b.must(err)
+		b.clock.Advance(time.Minute)
+	}
+	if got := len(m.calls) - before; got != 3 {
+		t.Errorf("after it was reached, %d calls in the first four minutes, want 3: the rests begin anew", got)
+	}
+}
+
+// TestAFailingModelKeepsNoOtherFromItsTurns: summaries by a model that can be reached are written while another cannot, or
+// fails.
+func TestAFailingModelKeepsNoOtherFromItsTurns(t *testing.T) {
+	for name, fail := range map[string]*llm.Error{
+		"unreachable": {Code: chat.CodeUnavailable, Retry: true, Message: "no route to host"},
+		"failing":     {Code: chat.CodeProvider, Retry: true, Message: "down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newFixture(t)
+			const each = 10
+			for range each {
+				b.addTurnOf("m", "What happened?", passage(harbour)) // older, so queued last
+			}
+			for range each {
+				b.addTurnOf("broken", "What happened?", passage(harbour))
+			}
+			good, bad := &describing{answer: harbour}, &describing{fail: fail}
+			d := b.chunkDeps(good, on)
+			d.Chunks.Model = func(_ context.Context, t chat.Turn) librarian.Model {
+				if t.Model == "m" {
+					return good
+				}
+				return bad
+			}
+			b.catchUp(d)
+			if p := b.progress(); len(bad.calls) == 0 || p.Written != each || p.Waiting != each {
+				t.Errorf("%d calls of the broken model, %+v", len(bad.calls), p)
+			}
+		})
 	}
 }
 

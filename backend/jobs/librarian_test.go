@@ -19,11 +19,16 @@ import (
 // addTurn adds a turn with a final answer.
 func (b *fixture) addTurn(user, answer string) chat.Turn {
 	b.t.Helper()
+	return b.addTurnOf("m", user, answer)
+}
+
+func (b *fixture) addTurnOf(model, user, answer string) chat.Turn {
+	b.t.Helper()
 	ctx := b.t.Context()
-	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(user), Provider: "p", Model: "m"})
+	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(user), Provider: "p", Model: model})
 	b.must(err)
 	b.must(b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
-	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
+	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: model, Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
 	b.must(err)
 	turn, err = b.store.Finalize(ctx, chat.Finalization{
 		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(answer),

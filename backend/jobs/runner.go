@@ -118,6 +118,7 @@ type Runner struct {
 	paused      atomic.Bool
 	chunksDone  atomic.Bool            // no long chunk waits for the librarian
 	chunksSpent atomic.Pointer[string] // the day whose tokens for chunks were used up
+	chunkRests  rests                  // the models that could not be reached
 	jumps       clockJumps
 	listener    listener
 
@@ -256,9 +257,9 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	var ok bool
 	if err == nil && !r.Paused() {
 		wait, ok, err = r.d.Queue.NextJob(ctx, lanes[lane]...)
-		if lane == librarianLane && r.chunkPolicy().On && r.spentToday() {
-			if tomorrow := r.untilTomorrow(); !ok || tomorrow < wait {
-				wait, ok = tomorrow, true
+		if lane == librarianLane {
+			if again, waits := r.chunksAgain(); waits && (!ok || again < wait) {
+				wait, ok = again, true
 			}
 		}
 	}

@@ -113,12 +113,6 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	if waitsForNetwork(job, cause) {
-		if err := r.d.Queue.PostponeJob(ctx, job.Lease(), r.pause(job.Attempts)); err != nil {
-			r.d.Log.Error("a job without network could not be postponed", "job", job.ID, "err", err)
-		}
-		return
-	}
 	after, err := r.d.Queue.FailJob(ctx, job.Lease(), chat.AsError(cause).Phrase(), r.pause(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)

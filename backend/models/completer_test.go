@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// TestACutAnswerIsCounted: an answer that ends in the middle has the usage of what was sent and what arrived, although
+// TestACutAnswerIsCounted: an answer that ends in the middle has the usage of what was sent and what arrived, thoughts too, although
 // the provider reports none, and is not worth a retry; a server that is not reached costs nothing.
 func TestACutAnswerIsCounted(t *testing.T) {
 	part := `data: {"choices":[{"index":0,"delta":{"content":"The ferry leaves at nine"}}]}` + "\n\n"
@@ -22,6 +22,7 @@ func TestACutAnswerIsCounted(t *testing.T) {
 	}{
 		"dropped":     {llmtest.Step{Chunks: []string{part}, Drop: true}, true, false},
 		"ended":       {llmtest.Step{Chunks: []string{part}}, true, false},
+		"thought":     {llmtest.Step{Chunks: []string{strings.Replace(part, "content", "reasoning_content", 1)}, Drop: true}, true, false},
 		"failed":      {llmtest.Step{Chunks: []string{part, failure}}, true, false},
 		"not reached": {llmtest.Step{Drop: true}, false, true},
 		"refused":     {llmtest.JSON(500, `{"error":{"message":"broken"}}`), false, false},

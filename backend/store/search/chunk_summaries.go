@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -43,26 +44,28 @@ func (s *Search) UnsummarizedModels(ctx context.Context, minTokens int) ([]chat.
 		append([]any{minTokens}, s.Device().Finishing()...)...)
 }
 
-// failedPause is how long a failed job keeps others of its type from being queued: its cause is likely theirs too.
+// failedPause is how long a failed job keeps others of its model from being queued: its cause is likely theirs too.
 const failedPause = 24 * time.Hour
 
 // QueueChunkSummaries queues summarize_chunks for turns of some models, at most limit, and returns how many: first those
-// whose chunks were most often packed as summaries, then the newest. None is queued before the last ones are done, nor
-// within a day after one failed.
+// whose chunks were most often packed as summaries, then the newest. None is queued before the last ones of its model are
+// done, nor within a day after one of its model failed.
 func (s *Search) QueueChunkSummaries(ctx context.Context, models []chat.ProviderModel, minTokens, limit int) (int, error) {
 	var turns []schema.TurnRow
 	err := s.Write(ctx, "chunk.queue", func(t *core.Tx) error {
-		open, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE job_type = ?
-			AND (state IN ('queued', 'running') OR state = 'dead' AND updated_at > ?) LIMIT 1`,
+		busy, err := sqlite.All[chat.ProviderModel](t.DB, `SELECT DISTINCT t.primary_provider AS provider, t.primary_model AS model
+			FROM jobs j JOIN turns t ON t.id = j.turn_id
+			WHERE j.job_type = ? AND (j.state IN ('queued', 'running') OR j.state = 'dead' AND j.updated_at > ?)`,
 			chat.JobSummarizeChunks, chat.FormatTime(t.Now.Add(-failedPause)))
-		if err != nil || len(open) > 0 {
+		if err != nil {
 			return err
 		}
+		free := slices.DeleteFunc(slices.Clone(models), func(m chat.ProviderModel) bool { return slices.Contains(busy, m) })
 		args := append([]any{minTokens}, t.Device.Finishing()...)
 		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id `+notSummarized+ofModels+`
 			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_key = ? || ':' || t.id AND j.state = 'dead')
 			GROUP BY t.id ORDER BY sum((SELECT count(*) FROM retrieved r WHERE r.chunk_n = c.n AND r.packed_as = 2)) DESC, t.id DESC LIMIT ?`,
-			append(args, modelNames(models), chat.JobSummarizeChunks, limit)...)
+			append(args, modelNames(free), chat.JobSummarizeChunks, limit)...)
 		for _, turn := range turns {
 			if err == nil {
 				err = queue.Enqueue(t, chat.JobSummarizeChunks, turn)

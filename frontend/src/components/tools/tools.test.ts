@@ -430,6 +430,29 @@ describe('the page of tools', () => {
     expect(within(files).getByText('edit_file')).toBeVisible();
   });
 
+  it('shows what happened to a server while the page loaded', async () => {
+    const { app, backend } = await startedApp({ tools: true });
+    const release = backend.hold('tools.panel');
+    mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend) });
+    await waitFor(() => expect(backend.calls.some(({ name }) => name === 'servers.servers')).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve)); // the servers are here, the tools are not
+    backend.mcp.find('files').lastError = 'It has ended.';
+    backend.mcp.changed('files');
+    release();
+    expect(await within(await screen.findByRole('region', { name: 'files' })).findByText('It has ended.')).toBeVisible();
+  });
+
+  it('shows the tools of servers also if these cannot be loaded', async () => {
+    const { app, backend } = await startedApp({ tools: true });
+    backend.failNext('servers.servers', { message: 'The servers cannot be read.' });
+    mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend) });
+    expect(await screen.findByText('The servers cannot be read.')).toBeVisible();
+    expect(within(screen.getByRole('region', { name: 'files' })).getByText('edit_file')).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(screen.queryByText('The servers cannot be read.')).toBeNull());
+    expect(within(await screen.findByRole('region', { name: 'files' })).getByText('edit_file')).toBeVisible(); // once, with its server
+  });
+
   it('shows what changed in a definition, and accepts exactly what it showed', async () => {
     const { backend, files } = await page();
     await userEvent.click(within(files).getByText('edit_file'));
