@@ -4,6 +4,8 @@ import type { ToastsState } from './toasts.svelte';
 
 /** Engines cut off long utterances: a text is read in parts of this length that end at the end of a sentence. */
 const pieceChars = 300;
+/** A voice that has not begun after this time never does: some engines list one that has no sound, and report nothing. */
+const silenceMs = 10_000;
 /** The maximum for one answer. */
 const maxPieces = 2_000;
 
@@ -63,12 +65,19 @@ export class SpeechState {
       return;
     }
     const utterance = new SpeechSynthesisUtterance(piece);
-    utterance.onend = () => this.#speak(pieces, at + 1, run);
-    utterance.onerror = (event) => {
+    const failed = (error: string) => {
+      clearTimeout(silence);
       if (run !== this.#run) return;
-      this.#reading = '';
-      if (event.error !== 'canceled' && event.error !== 'interrupted') this.#toasts.show(t('state.voiceStopped'), { hint: t('state.checkVoice'), tone: 'warn' });
+      this.stop();
+      if (error !== 'canceled' && error !== 'interrupted') this.#toasts.show(t('state.voiceStopped'), { hint: t('state.checkVoice'), tone: 'warn' });
     };
+    const silence = setTimeout(() => failed('silent'), silenceMs);
+    utterance.onstart = () => clearTimeout(silence);
+    utterance.onend = () => {
+      clearTimeout(silence);
+      this.#speak(pieces, at + 1, run);
+    };
+    utterance.onerror = (event) => failed(event.error);
     this.#engine?.speak(utterance);
   }
 }

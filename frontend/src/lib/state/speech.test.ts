@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { SpeechState, spokenPieces } from './speech.svelte';
 
 class Utterance {
+  onstart: (() => void) | null = null;
   onend: (() => void) | null = null;
   onerror: ((event: { error: string }) => void) | null = null;
   constructor(readonly text: string) {}
@@ -53,6 +54,24 @@ describe('reading aloud', () => {
     voice.spoken[0]!.onerror!({ error: 'synthesis-failed' });
     expect([show.mock.calls.length, speech.reading]).toEqual([2, '']);
   });
+});
+
+test('a voice that never begins is reported, one that began may take its time', () => {
+  vi.useFakeTimers();
+  try {
+    const voice = engine(1);
+    const show = vi.fn();
+    const speech = new SpeechState({ show });
+    speech.toggle('t1', 'Words.');
+    voice.spoken[0]!.onstart!();
+    vi.advanceTimersByTime(60_000);
+    expect([show.mock.calls.length, speech.reading]).toEqual([0, 't1']);
+    speech.toggle('t2', 'Words.');
+    vi.advanceTimersByTime(60_000);
+    expect([show.mock.calls.length, speech.reading]).toEqual([1, '']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('the spoken text', () => {
