@@ -154,6 +154,15 @@ func TestWindowMemoryAttached(t *testing.T) {
 	if _, err := p.chat.TemporarySend(id, api.SendRequest{Text: "x", Memories: []api.MemoryChip{chip}, Model: "m"}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a temporary chat was given memory: %v", err)
 	}
+	must[api.SendResult](t)(p.chat.TemporarySend(id, api.SendRequest{Text: "What does the ryokan cost?", Model: "recall"}))
+	var turn api.TurnView
+	p.eventually("recall does not answer in a temporary chat", func() bool {
+		turn = must[[]api.TurnView](t)(p.chat.TemporaryTurns(id))[0]
+		return !turn.Live
+	})
+	if answer := turn.Assistant[0].Text; strings.Contains(answer, "180") || !strings.Contains(answer, "does not search your history here") {
+		t.Errorf("recall answers in a temporary chat: %q", answer)
+	}
 }
 
 func TestWindowMemoryRefuses(t *testing.T) {

@@ -66,6 +66,7 @@ func firstSentence(s string) string {
 		after, _ := utf8.DecodeRuneInString(s[end+size:])
 		switch {
 		case end < shortestSentence:
+		case r == '.' && next == ' ' && isOrdinal(s[:end]):
 		case r == '。', r == '.' && next == ' ' && !unicode.IsLower(after):
 			return s[:i]
 		case r == '！', r == '？', (r == '!' || r == '?') && next == ' ' && !unicode.IsLower(after):
@@ -74,6 +75,21 @@ func firstSentence(s string) string {
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(s, "."), "。")
 }
+
+// isOrdinal reports whether the full stop before further text belongs to a German ordinal number: one or
+// two digits after a word that needs the next one, as in "am 14. Juni", but not in "It costs 14. Then we left."
+func isOrdinal(s string) bool {
+	words := strings.Fields(s[max(0, len(s)-longestBeforeOrdinal):])
+	if len(words) < 2 {
+		return false
+	}
+	number, isNumber := strings.CutSuffix(words[len(words)-1], ".")
+	return isNumber && len(number) > 0 && len(number) <= 2 && strings.Trim(number, "0123456789") == "" &&
+		NeedsNextWord(strings.ToLower(words[len(words)-2]))
+}
+
+// longestBeforeOrdinal is how much of a text isOrdinal reads, in bytes.
+const longestBeforeOrdinal = 40
 
 // cutTitle shortens a title, between words if that keeps most of it. It adds no ellipsis, because a title is a name
 // that people type and search for. next is the character that follows it.
@@ -124,6 +140,9 @@ func withoutLeadIn(s string) string {
 	before, last := "", s
 	if i := strings.LastIndexByte(s, ' '); i >= 0 {
 		before, last = s[:i], s[i+1:]
+	}
+	if isOrdinal(s) {
+		return before
 	}
 	word := strings.TrimFunc(strings.ToLower(strings.ReplaceAll(last, "’", "'")), func(r rune) bool { return !unicode.IsLetter(r) })
 	if NeedsNextWord(word) {

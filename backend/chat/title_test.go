@@ -26,6 +26,7 @@ func TestTitlesEndWithACompleteThought(t *testing.T) {
 		"Erkläre mir den Unterschied zwischen Umsatzsteuer, Vorsteuer und der Gewerbesteuer":            "Erkläre mir den Unterschied zwischen Umsatzsteuer, Vorsteuer",
 		"请帮我写一份关于公司年度会议安排的详细计划书，内容要包括会议时间和地点以及参加会议的人员名单和所需要的设备清单，还有预算与交通安排，以及如果下雨时的备选方案": "请帮我写一份关于公司年度会议安排的详细计划书，内容要包括会议时间和地点以及参加会议的人员名单和所需要的设备清单，还有预算",
 		"我们公司的服务器每天晚上十一点自动备份所有数据库和用户上传的文件到另外一台机器上并且保留最近三十天的全部备份记录文件永远不要在周五部署新的版本到生产环境":   "我们公司的服务器每天晚上十一点自动备份所有数据库和用户上传的文件到另外一台机器上并且保留最近三十天的全部备份记录文件",
+		"Hallo! Meine Schwester Anna wohnt in Lissabon und hat am 14. Juni Geburtstag": "Hallo! Meine Schwester Anna wohnt in Lissabon",
 		"Set up Node.js":     "Set up Node.js",
 		"What is this for":   "What is this for",
 		"Wofür ist das hier": "Wofür ist das hier",
@@ -45,6 +46,8 @@ func TestLandmark(t *testing.T) {
 	for text, want := range map[string]string{
 		"How do I keep the sourdough starter alive while I am away for two weeks? It is rye.": "How do I keep the sourdough starter alive while I am away for two weeks?",
 		"Rewrite the parser, e.g. with a table. Then measure it.":                             "Rewrite the parser, e.g. with a table",
+		"Anna hat am 14. Juni Geburtstag. Bitte merken.":                                      "Anna hat am 14. Juni Geburtstag",
+		"We said that it costs 14. Then we left.":                                             "We said that it costs 14",
 		"Update to v1.2 of the library.":                                                      "Update to v1.2 of the library",
 		"No. Use the other one, please. Thanks":                                               "No. Use the other one, please",
 		"请把这个解析器改写成表驱动的形式。然后测量。":                                                              "请把这个解析器改写成表驱动的形式",

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/pattern"
@@ -48,16 +49,15 @@ var openings = map[string]bool{
 	"hallo": true, "guten": true, "tag": true, "bitte": true, "danke": true, "kannst": true, "könntest": true, "möchte": true, "brauche": true,
 }
 
-// sentenceEnd matches the end of a sentence, but not the point of a number, a file name or an address.
-var sentenceEnd = pattern.New(`[.?!]+(?:\s|$)|[\n。？！]`)
-
 // firstRequest is the request in the first message with text: its first meaningful sentence, without openings.
 func firstRequest(turns []chat.Turn) string {
 	for _, t := range turns {
 		words := withoutCode(t.User.RenderedText())
-		for _, sentence := range strings.Split(sentenceEnd().ReplaceAllString(words, "\n"), "\n") {
-			if about := subject(sentence); about != "" {
-				return about
+		for line := range strings.SplitSeq(words, "\n") {
+			for s := range intent.Sentences(line, intent.Span{End: len(line)}) {
+				if about := subject(strings.TrimRight(line[s.Start:s.End], ".?!。？！")); about != "" {
+					return about
+				}
 			}
 		}
 		if title := t.User.Title(); title != "" && strings.TrimSpace(words) == "" {

@@ -40,6 +40,7 @@ func TestTitle(t *testing.T) {
 		{"a German article at the cut", talk("Kannst du Angebote für das Dach vergleichen und die Preise prüfen?", "Ja."), "Angebote für das Dach vergleichen"},
 		{"a preposition that was not cut off", talk("Which port does the relay listen on?", "7000."), "Port does the relay listen on"},
 		{"the name of a file", talk("Set up Node.js 22.5 on Debian. Quickly!", "Sure."), "Set up Node.js 22.5 on Debian"},
+		{"a German ordinal number", talk("Tom hat am 2. Mai Geburtstag. Bitte merken!", "Ja."), "Tom hat am 2. Mai Geburtstag"},
 		{"greetings alone", talk("Hi there", "Hello!"), "Hi there"},
 	}
 	for _, tt := range tests {

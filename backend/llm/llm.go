@@ -55,6 +55,8 @@ type Endpoint struct {
 	// Branch is the turn's branch: recall excludes its siblings. Scope is what recall searches; empty: every session.
 	Branch chat.BranchID
 	Scope  chat.Scope
+	// NoMemory: the chat is temporary. It has no memory, so recall searches nothing.
+	NoMemory bool
 
 	// Refused is what the model's server has refused in earlier requests (Error.Refused).
 	Refused []string

@@ -1,12 +1,14 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // A clause is a part of a user message. It either asks for something, or states something that may answer a later
@@ -51,6 +53,32 @@ var fillers = lexical.Phrases(`hmm, hm, so, and, but, ok, okay, oh, ah, also, th
 
 // joins are words before which a new clause may begin.
 var joins = lexical.Phrases(`and, but, so, or, because, since, which, und, aber, oder, weil, et, mais, y, pero, porque, ma, mas, maar, omdat, и, но, а`)
+
+// askingUnspaced are words of questions and requests in Chinese, found anywhere.
+var askingUnspaced = pattern.New(`什么|什麼|甚麼|谁|誰|哪|怎么|怎麼|怎样|怎樣|为何|為何|多少|几[个点时号岁次]|幾[個點時號歲次]|吗|嗎|呢|何时|何時|如何|是否|请|請|告诉我|告訴我|帮我|幫我`)
+
+// fewestStated is the minimum number of words in a statement without an end mark: fewer are terms to search for.
+const fewestStated = 4
+
+// AsksNothing reports whether a message only states something: it neither asks nor consists of terms to search for.
+func AsksNothing(text string) bool {
+	if strings.ContainsFunc(text, isQuestionMark) || askingUnspaced().MatchString(text) {
+		return false
+	}
+	_, ends := intent.Words(text)
+	words, characters := len(ends), 0
+	for _, r := range text {
+		if lexical.IsUnspaced(r) {
+			characters++
+		}
+	}
+	words = max(words, characters/2) // a Chinese word has about two characters
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
+	if words < fewestStated && !intent.EndsSentence(last) {
+		return false
+	}
+	return words > 0 && !slices.ContainsFunc(clauses(text), func(c clause) bool { return c.asks })
+}
 
 // clauses splits a message. A clause that begins like neither a request nor a statement has the type of the previous
 // one in its sentence.

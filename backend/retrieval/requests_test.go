@@ -55,3 +55,17 @@ func TestClausesLoseNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestAsksNothing(t *testing.T) {
+	for text, want := range map[string]bool{
+		"My sister Anna lives in Lisbon.": true, "The Wi-Fi is called Seagull42, and the landlord is Mr. Ferreira": true,
+		"My car is parked in row K, level 3.": true, "Meine Schwester Anna wohnt in Lissabon.": true, "我妹妹安娜住在里斯本。": true, "我妹妹安娜住在里斯本": true,
+		"Where does Anna live": false, "Does Anna live in Lisbon?": false, "And Anna? She lives in Lisbon.": false, "Tell me of Anna and Lisbon.": false,
+		"Wo wohnt meine Schwester Anna": false, "安娜住在哪里": false, "请告诉我安娜的生日。": false,
+		"ryokan Gion": false, "数据库": false, "": false, "?!": false, "...": false,
+	} {
+		if got := AsksNothing(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

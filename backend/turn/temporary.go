@@ -53,6 +53,7 @@ func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (cha
 	}
 	// No tools run here: a call may have effects, and nothing would record it.
 	resolved.Endpoint = withoutTools(resolved.Endpoint)
+	resolved.Endpoint.NoMemory = true
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancel != nil {

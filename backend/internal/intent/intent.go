@@ -121,7 +121,7 @@ func Of(sentence string) (kind Kind, isStatement bool) {
 	start := 0
 	for i, end := range ends {
 		for n := i; n < len(ends) && n < i+longestCue; n++ {
-			if kind, ok := phrases[words[start:ends[n]]]; ok {
+			if kind, ok := phrases[words[start:ends[n]]]; ok && (words[start:ends[n]] != mai || saysNever(words)) {
 				note(kind)
 			}
 		}
@@ -132,6 +132,25 @@ func Of(sentence string) (kind Kind, isStatement bool) {
 		return order[best], true
 	}
 	return "", true
+}
+
+// mai is Italian for "never", and the month of May in German and French.
+const mai = "mai"
+
+// withMai are words of an Italian sentence with "mai".
+var withMai = lexical.Set(`non né senza nessuno nessuna niente nulla più`)
+
+// saysNever reports whether mai means "never" in a sentence, given in lower case: it comes with another negation or
+// before an infinitive.
+func saysNever(words string) bool {
+	previous := ""
+	for word := range strings.FieldsSeq(words) {
+		if withMai[word] || previous == mai && (strings.HasSuffix(word, "re") || strings.HasSuffix(word, "rsi")) {
+			return true
+		}
+		previous = word
+	}
+	return false
 }
 
 func unspacedKinds(sentence string, note func(Kind)) {

@@ -20,6 +20,10 @@ func TestOf(t *testing.T) {
 		"We must never log keys.":          {intent.Constraint, true},
 		"TODO: we decided to test it.":     {intent.Task, true}, // open tasks take precedence
 		"My name is Ana.":                  {intent.Fact, true},
+		"Tom hat am 2. Mai Geburtstag.":    {"", true}, // Italian "mai" is "never"
+		"Anna est née le 2 mai.":           {"", true},
+		"Non usare mai le tabelle.":        {intent.Constraint, true},
+		"Mai usare tabelle.":               {intent.Constraint, true},
 		"The sky is blue.":                 {"", true},
 		"Have we decided?":                 {"", false},
 		"Agreed":                           {"", false},

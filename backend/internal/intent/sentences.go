@@ -20,6 +20,9 @@ var months = lexical.Set(`januar jänner februar märz april mai juni juli augus
 	januari februari maart mei juni augustus sentyabr leden února stycznia lutego marca kwietnia maja czerwca lipca sierpnia
 	września października listopada grudnia`)
 
+// beforeOrdinal are German words before an ordinal number: "im 2. Stock", but "it costs 14. Then ...".
+var beforeOrdinal = lexical.Set(`am im vom zum zur beim der den dem des das ab bis seit ein eine einen einem einer eines`)
+
 // Sentences splits the text covered by a span into sentences, without surrounding white space.
 func Sentences(text string, within Span) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
@@ -74,7 +77,9 @@ func endsAt(text string, before, after Span, mark rune) bool {
 	case strings.Contains(word, ".") && unicode.IsLower(first) && len(word) <= 5:
 		return false // "a.m."
 	case len(word) > 0 && len(word) <= 2 && strings.Trim(word, "0123456789") == "":
-		return !months[following] && head != word // "3. Mai", "1. first"
+		previous := strings.Fields(strings.ToLower(head[:len(head)-len(word)]))
+		return !months[following] && head != word && // "3. Mai", "1. first"
+			!(len(previous) > 0 && beforeOrdinal[previous[len(previous)-1]])
 	}
 	return true
 }

@@ -117,10 +117,11 @@ func IsStanding(sentence string) bool {
 	if question && !strings.HasPrefix(words, "can you please ") && !strings.HasPrefix(words, "could you please ") {
 		return false
 	}
+	never := saysNever(words)
 	isLasting := false
 	start := 0
 	for i, end := range ends {
-		isLasting = isLasting || lasting[words[start:end]]
+		isLasting = isLasting || lasting[words[start:end]] && (words[start:end] != mai || never)
 		for n := i; n < len(ends) && n < i+longestPhrase; n++ {
 			if standingPhrases[words[start:ends[n]]] {
 				return true
@@ -135,7 +136,7 @@ func IsStanding(sentence string) bool {
 			}
 		}
 	}
-	return isJoinedHabit(sentence) || isLasting && isPermanentOrder(clauseWords(sentence))
+	return isJoinedHabit(sentence) || isLasting && isPermanentOrder(clauseWords(sentence), never)
 }
 
 // isJoinedHabit reports whether a Chinese sentence is about what "we never do". With a mark of the past it would be
@@ -176,8 +177,9 @@ func clauseWords(sentence string) []clauseWord {
 	return out
 }
 
-// isPermanentOrder reports whether a clause orders something with "always" or "never".
-func isPermanentOrder(words []clauseWord) bool {
+// isPermanentOrder reports whether a clause orders something with "always" or "never". mai is one of these words only if
+// never.
+func isPermanentOrder(words []clauseWord, never bool) bool {
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
@@ -185,6 +187,9 @@ func isPermanentOrder(words []clauseWord) bool {
 		return words[i].text
 	}
 	for i, w := range words {
+		if w.text == mai && !never {
+			continue
+		}
 		if lasting[w.text] && i > 0 && w.position == 0 && circumstances[at(i+1)] {
 			if isHabit(words[:i]) {
 				return true

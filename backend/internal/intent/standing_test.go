@@ -39,6 +39,10 @@ func TestStandingInstructions(t *testing.T) {
 		{"Отвечай всегда по-русски.", []string{"Отвечай всегда по-русски."}},
 		{"Always keep the summary under two\nhundred words, as before.", []string{"Always keep the summary under two\nhundred words, as before."}},
 
+		{"Mai usare tabelle.", []string{"Mai usare tabelle."}},
+
+		{"Tom hat am 2. Mai Geburtstag.", nil},
+		{"Im Mai ist es warm.", nil},
 		{"I've never been to Paris.", nil},
 		{"Never mind, I found it.", nil},
 		{"I always wondered how that works.", nil},
@@ -110,6 +114,8 @@ func TestSentences(t *testing.T) {
 		{"He said \"no.\" Then he left.", []string{"He said \"no.\"", "Then he left."}},
 		{"这是一。这是二！", []string{"这是一。", "这是二！"}},
 		{"It takes 38 ms. Then it waits 5 min. Good.", []string{"It takes 38 ms.", "Then it waits 5 min.", "Good."}},
+		{"Es ist im 2. Stock. Gut.", []string{"Es ist im 2. Stock.", "Gut."}},
+		{"It costs 14. Then we left.", []string{"It costs 14.", "Then we left."}},
 		{"The answer is no. We wait.", []string{"The answer is no.", "We wait."}},
 	}
 	for _, c := range cases {

@@ -16,6 +16,9 @@ import (
 // whole conversation.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
 	w := p.texts()
+	if req.NoMemory {
+		return w.noMemory, nil, nil
+	}
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
 	if len(terms) == 0 {
 		return p.noResults(ctx, w, w.noWords)
@@ -26,13 +29,20 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	}
 	found = selectPassages(found, req.Limit)
 	facts := factsAbout(req.Facts, terms, req.Limit)
+	asksNothing := retrieval.AsksNothing(retrieval.Ends(req.Query))
 	if len(found)+len(facts) == 0 {
+		if asksNothing {
+			return p.noResults(ctx, w, w.saved+w.nothingElse)
+		}
 		if scope := w.scopeNames[req.Scope]; scope != "" {
 			return fmt.Sprintf(w.notFoundIn, scope), nil, nil
 		}
 		return p.noResults(ctx, w, w.notFound)
 	}
 	var sb strings.Builder
+	if asksNothing {
+		sb.WriteString(w.saved)
+	}
 	fmt.Fprintf(&sb, w.introduction, p.date(w, p.now.Now()))
 	sb.WriteString(quoteFacts(w.projectFacts, facts, true, terms))
 	sb.WriteString(quoteFacts(w.sessionFacts, facts, false, terms))

@@ -98,6 +98,8 @@ type request struct {
 	Scope  chat.Scope    `json:"scope,omitempty"`
 	Limit  int           `json:"limit"`
 	Stream bool          `json:"stream"`
+	// NoMemory: nothing is searched.
+	NoMemory bool `json:"no_memory,omitempty"`
 }
 
 // Encode implements llm.Provider. The query is only the user's last message; of the rest of the context, the body
@@ -112,6 +114,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	}
 	if facts := r.Context.Facts(); len(facts) > 0 {
 		body["facts"] = facts
+	}
+	if r.Endpoint.NoMemory {
+		body["no_memory"] = true
 	}
 	if r.Endpoint.Scope != "" {
 		body["scope"] = r.Endpoint.Scope

@@ -128,6 +128,38 @@ func TestNoResults(t *testing.T) {
 	}
 }
 
+// TestAStatementIsSaved: the answer to a message that asks nothing begins with what happened to it.
+func TestAStatementIsSaved(t *testing.T) {
+	const fact = "My sister Anna lives in Lisbon."
+	if _, p := ask(t, provider(&memory{turns: 3}), fact, true); p.Result.Text() != english.saved+english.nothingElse {
+		t.Errorf("%q", p.Result.Text())
+	}
+	if _, p := ask(t, provider(&memory{turns: 3, found: kyoto}), fact, true); !strings.HasPrefix(p.Result.Text(), english.saved+"From your own history") {
+		t.Errorf("%q", p.Result.Text())
+	}
+	if _, p := ask(t, provider(&memory{turns: 3, found: kyoto}), "Where does Anna live", true); strings.Contains(p.Result.Text(), english.saved) {
+		t.Errorf("%q", p.Result.Text())
+	}
+}
+
+// TestWithoutMemoryNothingIsSearched: as in a temporary chat.
+func TestWithoutMemoryNothingIsSearched(t *testing.T) {
+	p := provider(&memory{turns: 3, found: kyoto})
+	ep := llm.Endpoint{Provider: Name, NoMemory: true}
+	body, err := p.Encode(llm.Request{Endpoint: ep, Context: llmtest.Ask(t, "What did we say about the ryokan?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []chat.RawEvent
+	err = p.Stream(t.Context(), ep, body, func(ev chat.RawEvent) error {
+		events = append(events, ev)
+		return nil
+	})
+	if got := llmtest.Play(t, p, llm.ToolsDisabled, events).Result.Text(); err != nil || got != english.noMemory {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestTheLanguageOfTheWindow: the program's own sentences, the speakers and the dates are in the window's language at
 // the time of the answer; quotations and titles are not changed.
 func TestTheLanguageOfTheWindow(t *testing.T) {

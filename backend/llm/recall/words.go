@@ -15,6 +15,9 @@ type texts struct {
 	scopeNames                 map[chat.Scope]string
 	emptyHistory               string
 	noWords                    string // the message contains no words
+	noMemory                   string // in a temporary chat
+	saved                      string // before the answer to a message that asks nothing
+	nothingElse                string // after saved, if nothing was found
 	projectFacts, sessionFacts string // headings above the pinned facts of the project and of the session
 	attribution                string // with the speaker, the date and the turn of a quotation
 	document                   string // with its name
@@ -37,10 +40,15 @@ var english = texts{
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
 		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
 		"and links to where they are.\n\n" +
-		"To talk to a language model, open Settings and add a key for OpenAI or Anthropic, " +
-		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n",
+		"To talk to a language model, add a key for OpenAI or Anthropic, or a model of a local server such as Ollama: " +
+		"in the settings, or with `contextinfinity keys set` and `contextinfinity models add`. Then ask recall later: it will remember.\n",
 	noWords: "There are no words in your message to search for. " +
 		"This is **recall**: it looks for words in your history and quotes what it finds.\n",
+	noMemory: "A temporary chat has no memory, so **recall** does not search your history here, and your message is not saved. " +
+		"Ask in a session, or choose another model for this chat.\n",
+	saved: "Your message is saved, and you can ask for it later.\n\n",
+	nothingElse: "I found nothing else about it. This is **recall**: it quotes what you wrote and the answers you got. " +
+		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
 	projectFacts: "Pinned facts of this project", sessionFacts: "Pinned facts of this session",
 	attribution: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "The document %s",
 	untitled: "Untitled session", user: "You", assistant: "The assistant",
@@ -62,10 +70,15 @@ var german = texts{
 		"Dies ist **recall**, das eingebaute Modell. Es funktioniert ohne Schlüssel und ohne Netz: " +
 		"Es durchsucht alles, was Sie hier sagen, und jede Antwort, in allen Sitzungen, und antwortet mit Zitaten " +
 		"und Links zu den Fundstellen.\n\n" +
-		"Um mit einem Sprachmodell zu sprechen, öffnen Sie die Einstellungen und fügen Sie einen Schlüssel für OpenAI oder Anthropic hinzu " +
-		"oder die Adresse eines lokalen Servers wie Ollama. Fragen Sie recall später noch einmal: Es wird sich erinnern.\n",
+		"Um mit einem Sprachmodell zu sprechen, fügen Sie einen Schlüssel für OpenAI oder Anthropic hinzu " +
+		"oder ein Modell eines lokalen Servers wie Ollama: in den Einstellungen oder mit `contextinfinity keys set` und `contextinfinity models add`. Fragen Sie recall später noch einmal: Es wird sich erinnern.\n",
 	noWords: "Ihre Nachricht enthält keine Wörter, nach denen gesucht werden kann. " +
 		"Dies ist **recall**: Es sucht in Ihrem Verlauf nach Wörtern und zitiert, was es findet.\n",
+	noMemory: "Ein temporärer Chat hat kein Gedächtnis, daher durchsucht **recall** Ihren Verlauf hier nicht, und Ihre Nachricht wird nicht gespeichert. " +
+		"Fragen Sie in einer Sitzung, oder wählen Sie für diesen Chat ein anderes Modell.\n",
+	saved: "Ihre Nachricht ist gespeichert, und Sie können später danach fragen.\n\n",
+	nothingElse: "Sonst habe ich dazu nichts gefunden. Dies ist **recall**: Es zitiert, was Sie geschrieben haben und was Ihnen geantwortet wurde. " +
+		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
 	projectFacts: "Angeheftete Tatsachen dieses Projekts", sessionFacts: "Angeheftete Tatsachen dieser Sitzung",
 	attribution: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "Das Dokument %s",
 	untitled: "Sitzung ohne Titel", user: "Sie", assistant: "Der Assistent",
@@ -92,10 +105,15 @@ var chinese = texts{
 	emptyHistory: "您的历史记录还是空的，因此还没有可以引用的内容。您的消息已保存。\n\n" +
 		"这是内置模型 **recall**。它不需要密钥，也不需要网络：" +
 		"它会搜索您在所有会话中说过的内容和得到的每个回答，并用引文及其出处的链接来回答。\n\n" +
-		"要与语言模型对话，请打开设置，添加 OpenAI 或 Anthropic 的密钥，" +
-		"或 Ollama 等本地服务器的地址。以后再问 recall：它会记得。\n",
+		"要与语言模型对话，请添加 OpenAI 或 Anthropic 的密钥，或 Ollama 等本地服务器的模型：" +
+		"在设置中，或用 `contextinfinity keys set` 和 `contextinfinity models add`。以后再问 recall：它会记得。\n",
 	noWords: "您的消息中没有可以搜索的词语。" +
 		"这是 **recall**：它在您的历史记录中查找词语，并引用找到的内容。\n",
+	noMemory: "临时聊天没有记忆，因此 **recall** 在此不会搜索您的历史记录，您的消息也不会保存。" +
+		"请在会话中提问，或为此聊天选择其他模型。\n",
+	saved: "您的消息已保存，以后可以询问。\n\n",
+	nothingElse: "没有找到其他相关内容。这是 **recall**：它引用您写过的内容和得到的回答。" +
+		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
 	projectFacts: "此项目固定的事实", sessionFacts: "此会话固定的事实",
 	attribution: "\n**%s**，[%s](contextinfinity://turn/%s)：\n\n", document: "文档 %s",
 	untitled: "无标题会话", user: "您", assistant: "助手",

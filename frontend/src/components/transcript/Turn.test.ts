@@ -68,6 +68,13 @@ describe('a turn', () => {
     screen.getByText('on workshop');
   });
 
+  it.each([['recall', false], ['openai', true]])('that the end of the program interrupted names a server only if its provider has one: %s', async (provider, hasServer) => {
+    const { article } = await renderTurn({ state: 'failed', outcome: 'failed', assistant: [], provider, attempts: 1, error: errorView('The program ended before an answer arrived. Your message is saved.', 'retry', 'unavailable') });
+    expect(article.textContent?.match(/Your message is saved/g)).toHaveLength(1);
+    expect(article.textContent?.includes('address of the server')).toBe(hasServer);
+    expect(within(article).queryByRole('button', { name: 'Check the server' }) !== null).toBe(hasServer);
+  });
+
   it('shows when an incomplete answer is not completely on disk', async () => {
     const { article } = await renderTurn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
     expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);

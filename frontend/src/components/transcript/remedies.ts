@@ -1,4 +1,4 @@
-import type { Code } from '$lib/backend/types';
+import type { Code, TurnView } from '$lib/backend/types';
 import type { PlainKey } from '$lib/i18n/i18n.svelte';
 
 export interface Remedy {
@@ -12,7 +12,7 @@ export interface Remedy {
 }
 
 /** The settings page that helps with a failed turn, by error code. */
-export const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
+const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
   auth: { text: 'transcript.authRemedy', button: 'transcript.authButton', section: 'providers' },
   unavailable: { text: 'transcript.unavailableRemedy', button: 'transcript.unavailableButton', section: 'models' },
   timeout: { text: 'transcript.timeoutRemedy', button: 'transcript.timeoutButton', section: 'group:Streaming' },
@@ -20,3 +20,8 @@ export const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
   tool_call: { text: 'transcript.toolsRemedy', button: 'transcript.toolsButton', section: 'group:Tools' },
   config: { text: 'transcript.configRemedy', button: 'shell.openSettings', section: 'models' },
 };
+
+/** The remedy for a failed turn. The built-in model has no server, so nothing can be wrong with its connection. */
+export function remedyOf({ error, provider }: Pick<TurnView, 'error' | 'provider'>): Remedy | undefined {
+  return error && !(error.code === 'unavailable' && provider === 'recall') ? remedies[error.code] : undefined;
+}

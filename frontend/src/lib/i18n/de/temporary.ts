@@ -7,7 +7,7 @@ export default {
   leaveTurns: '{count, plural, one {Seine # Runde wurde nie gespeichert und geht verloren.} other {Seine # Runden wurden nie gespeichert und gehen verloren.}} Das lässt sich nicht rückgängig machen.',
   leaveMessage: 'Seine Nachricht wurde nicht gesendet, nie gespeichert und geht verloren. Das lässt sich nicht rückgängig machen.',
   empty: 'Ein temporärer Chat',
-  emptyMore: 'Hier wird nichts auf der Platte gespeichert: kein Verlauf, keine Suche, kein Gedächtnis. Alles ist fort, wenn Sie den Chat verlassen oder das Programm beenden. Ihre Nachrichten werden dennoch an den Anbieter des Modells gesendet.',
+  emptyMore: 'Hier wird nichts auf der Platte gespeichert: kein Verlauf, keine Suche, kein Gedächtnis. Alles ist fort, wenn Sie den Chat verlassen oder das Programm beenden. Ihre Nachrichten werden dennoch an den Anbieter des Modells gesendet, außer mit dem eingebauten recall.',
   sendLater: 'Kann gesendet werden, sobald diese Antwort beendet ist',
   yourMessageHere: 'Ihre Nachricht ist noch da.',
   sendAgainHint: 'Senden Sie sie erneut oder wählen Sie zuerst ein anderes Modell.',

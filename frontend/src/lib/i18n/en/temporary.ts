@@ -4,7 +4,7 @@ export default {
   leaveTurns: '{count, plural, one {Its # turn was never saved and is lost.} other {Its # turns were never saved and are lost.}} This cannot be undone.',
   leaveMessage: 'Its message was not sent, never saved, and is lost. This cannot be undone.',
   empty: 'A temporary chat',
-  emptyMore: 'Nothing here is saved to disk: no history, no search, no memory. It is gone when you leave it or quit. Your messages are still sent to the model’s provider.',
+  emptyMore: 'Nothing here is saved to disk: no history, no search, no memory. It is gone when you leave it or quit. Your messages are still sent to the provider of the model, except with the built-in recall.',
   sendLater: 'Can be sent when this answer has ended',
   yourMessageHere: 'Your message is still here.',
   sendAgainHint: 'Send it again, or choose another model first.',

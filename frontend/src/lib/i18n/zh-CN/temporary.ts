@@ -7,7 +7,7 @@ export default {
   leaveTurns: '其中 {count, plural, other {# 轮}}从未保存，将会丢失。此操作无法撤销。',
   leaveMessage: '其消息未发送、从未保存，将会丢失。此操作无法撤销。',
   empty: '临时聊天',
-  emptyMore: '此处的内容不会写入磁盘：没有历史、没有搜索、没有记忆。离开或退出后即消失。您的消息仍会发送给模型的提供商。',
+  emptyMore: '此处的内容不会写入磁盘：没有历史、没有搜索、没有记忆。离开或退出后即消失。您的消息仍会发送给模型的提供商，内置的 recall 除外。',
   sendLater: '此回答结束后才能发送',
   yourMessageHere: '您的消息仍在这里。',
   sendAgainHint: '请重新发送，或先选择其他模型。',
