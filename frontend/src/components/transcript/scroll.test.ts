@@ -73,6 +73,18 @@ it('goes on following after a turn above the last one shrank, by which the list 
   expect(scroll.following).toBe(false);
 });
 
+it('goes on following a new turn that is taller than its place in the list, which WebKit ignores for a moment', () => {
+  const list = document.createElement('div');
+  list.style.height = '972px';
+  const element = Object.assign(scroller(1000, 500), { firstElementChild: list });
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.toEnd();
+  element.scrollTop = 472;
+  scroll.scrolled();
+  expect(scroll.following).toBe(true);
+});
+
 it('is where it was after the conversation was hidden, at the end or above it', () => {
   const element = scroller(1000, 500);
   const scroll = new TranscriptScroll();
