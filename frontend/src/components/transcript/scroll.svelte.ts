@@ -187,7 +187,10 @@ export class TranscriptScroll {
     if (!element) return;
     const turn = this.#handle?.findItemIndex(element.scrollHeight) ?? 0;
     const begin = this.#handle?.getItemOffset(turn) ?? 0;
-    this.#set = { top: element.scrollTop, viewport: element.clientHeight, turn, begin };
+    // A turn that is not measured yet can be taller than its place in the list. WebKit forgets such an overflow for a
+    // moment and moves the position up to the end of the list.
+    const listEnd = (parseFloat(this.#list?.style.height ?? '') || Infinity) - element.clientHeight;
+    this.#set = { top: Math.min(element.scrollTop, listEnd), viewport: element.clientHeight, turn, begin };
   }
 
   /**

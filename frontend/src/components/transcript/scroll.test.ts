@@ -15,13 +15,13 @@ it('follows again once everything is in view, so that no way to the end is offer
 });
 
 /** A scroller as browsers have it: no position is below the end. */
-function scroller(scrollHeight: number, clientHeight: number) {
+function scroller(scrollHeight: number, clientHeight: number, list: HTMLElement | null = null) {
   let top = 0;
   const end = () => Math.max(0, element.scrollHeight - element.clientHeight);
   const element = {
     scrollHeight,
     clientHeight,
-    firstElementChild: null,
+    firstElementChild: list,
     get scrollTop() {
       return (top = Math.min(top, end()));
     },
@@ -71,6 +71,18 @@ it('goes on following after a turn above the last one shrank, by which the list 
   element.scrollTop -= 24; // this time the reader
   scroll.scrolled();
   expect(scroll.following).toBe(false);
+});
+
+it('goes on following a new turn that is taller than its place in the list, which WebKit ignores for a moment', () => {
+  const list = document.createElement('div');
+  list.style.height = '972px';
+  const element = scroller(1000, 500, list);
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.toEnd();
+  element.scrollTop = 472;
+  scroll.scrolled();
+  expect(scroll.following).toBe(true);
 });
 
 it('is where it was after the conversation was hidden, at the end or above it', () => {

@@ -113,6 +113,19 @@ describe('going to any turn', () => {
     expect(app.conversation.intent.marks).toEqual({ terms: ['goes on'], matchCase: false, turnId: turn.id, nth: 0, everywhere: false });
   });
 
+  it('of another session, and of another branch, as links in answers lead to them', async () => {
+    const isOpen = app.conversation.sessionId;
+    const elsewhere = [...backend.store.branches.values()].find((branch) => branch.sessionId !== isOpen && branch.turns.length > 0)!.turns[0]!;
+    await app.navigation.visitTurn(elsewhere.id);
+    expect(app.conversation.sessionId).toBe(backend.store.sessionOf(elsewhere).row.id);
+    expect(app.conversation.turns.map((turn) => turn.id)).toContain(elsewhere.id);
+    expect(app.conversation.intent).toMatchObject({ to: 'turn', turnId: elsewhere.id });
+    const fork = await backend.sessions.fork(elsewhere.id, true, 'without it');
+    await app.navigation.openSession(app.conversation.sessionId, fork.id);
+    await app.navigation.visitTurn(elsewhere.id);
+    expect([app.conversation.branchId, app.conversation.intent.turnId]).toEqual([elsewhere.branchId, elsewhere.id]);
+  });
+
   it('the later of two jumps wins', async () => {
     const lineage = backend.store.lineage(app.conversation.branchId);
     const release = backend.hold('sessions.turn');

@@ -143,9 +143,28 @@ export class Navigation {
     return true;
   }
 
-  /** Scrolls to a turn of the open branch and marks texts in it. */
+  /** Scrolls to a turn and marks texts in it. A turn that is not on the open branch is shown on its own. */
   async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
-    if (await this.leaveTemporary()) await this.#parts.conversation.jumpTo(turnId, highlight);
+    if (!(await this.leaveTemporary())) return;
+    const { backend, conversation } = this.#parts;
+    const isCurrent = conversation.request();
+    const branchId = await this.#otherBranchOf(turnId);
+    if (branchId !== '') {
+      const { sessionId } = await backend.sessions.header(branchId, '');
+      if (!isCurrent()) return;
+      await this.#open(sessionId, branchId);
+      if (conversation.branchId !== branchId) return; // it could not be opened, or another one was opened meanwhile
+    }
+    await conversation.jumpTo(turnId, highlight);
+  }
+
+  /** The branch on which a turn was created, or '' if the open branch has it. */
+  async #otherBranchOf(turnId: string): Promise<string> {
+    const { backend, conversation } = this.#parts;
+    if (conversation.turns.some((turn) => turn.id === turnId)) return '';
+    const turn = await backend.sessions.turn(conversation.branchId, turnId);
+    const [there] = (await backend.sessions.turns(conversation.branchId, turn.seq, turn.seq)).turns;
+    return there?.id === turnId ? '' : turn.branchId;
   }
 
   /** Shows the open session where the reader is. */
