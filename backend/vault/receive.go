@@ -187,16 +187,18 @@ func (x *exchange) existing(batch []file) []bundle.Segment {
 	return out
 }
 
-// apply merges the segments of some files, session by session, as far as what they follow is here. trials say for each
-// file what is not here afterwards.
+// part is what a file of a batch has of a session.
+type part struct {
+	file int
+	bundle.Segment
+}
+
+// apply merges the segments of some files, session by session. trials say for each file what is not here afterwards.
 func (x *exchange) apply(device string, batch []file) (trials []trial, err error) {
-	type part struct {
-		file int
-		bundle.Segment
-	}
 	parts := map[chat.SessionID][]part{}
 	var order []chat.SessionID
 	for i, f := range batch {
+		trials = append(trials, trial{at: x.Now(), with: map[chat.SessionID]string{}})
 		for _, s := range f.segments {
 			if parts[s.Session] == nil {
 				order = append(order, s.Session)
@@ -204,77 +206,90 @@ func (x *exchange) apply(device string, batch []file) (trials []trial, err error
 			parts[s.Session] = append(parts[s.Session], part{i, s})
 		}
 	}
-	trials = make([]trial, len(batch))
-	for i := range trials {
-		trials[i] = trial{at: x.Now(), with: map[chat.SessionID]string{}}
-	}
 	for _, session := range order {
-		here, err := x.here(session) // before the attempt: what changes meanwhile is a reason for another one
-		if err != nil {
+		if err := x.applySession(device, session, batch, parts[session], trials); err != nil {
 			return nil, err
-		}
-		if i := slices.IndexFunc(parts[session], func(p part) bool { return p.Deleted }); i >= 0 {
-			err := x.delete(device, parts[session][i].Segment)
-			if err != nil && !x.ofSession(device, session, err) {
-				return nil, err
-			}
-			if err != nil { // perhaps an answer of another session is being written
-				t := &trials[parts[session][i].file]
-				t.parts++
-				t.with[session] = ""
-				continue
-			}
-		}
-		deleted, err := x.Store.DeletedHere(x.ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		if deleted {
-			gone := bundle.Gone{Session: session}
-			for _, p := range parts[session] {
-				if len(p.Parcels) > 0 {
-					gone.Files = append(gone.Files, logName(device, batch[p.file].Number))
-					x.report.DeletedHere++
-				}
-			}
-			if err := x.putGone(gone); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		have, err := x.Store.Lanes(x.ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		var parcels []bundle.Parcel
-		fits, events := 0, 0
-		for _, p := range parts[session] {
-			if !covers(have, p.Knew) {
-				break
-			}
-			fits++
-			for _, parcel := range p.Parcels {
-				if e := parcel.Event; e.Number() > have[e.Lane] {
-					have[e.Lane] = e.Number()
-					events++
-				}
-			}
-			parcels = append(parcels, p.Parcels...)
-		}
-		if err := x.merge(device, session, parcels, events); err != nil {
-			if !x.ofSession(device, session, err) {
-				return nil, err
-			}
-			fits = 0
-			t := &trials[parts[session][0].file]
-			t.problems = append(t.problems, x.report.Problems[len(x.report.Problems)-1])
-		}
-		for _, p := range parts[session][fits:] {
-			trials[p.file].parts++
-			trials[p.file].with[session] = here
 		}
 	}
 	return trials, nil
+}
+
+// applySession carries out a session's deletion, or merges its parts as far as what they follow is here.
+func (x *exchange) applySession(device string, session chat.SessionID, batch []file, parts []part, trials []trial) error {
+	here, err := x.here(session) // before the attempt: what changes meanwhile is a reason for another one
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(parts, func(p part) bool { return p.Deleted }); i >= 0 {
+		if err := x.delete(device, parts[i].Segment); err != nil { // perhaps an answer of another session is being written
+			if !x.ofSession(device, session, err) {
+				return err
+			}
+			t := &trials[parts[i].file]
+			t.parts++
+			t.with[session] = ""
+			return nil
+		}
+	}
+	deleted, err := x.Store.DeletedHere(x.ctx, session)
+	if err != nil {
+		return err
+	}
+	if deleted {
+		return x.leaveOut(device, session, batch, parts)
+	}
+	have, err := x.Store.Lanes(x.ctx, session)
+	if err != nil {
+		return err
+	}
+	fits, err := x.mergeParts(device, session, parts, have)
+	if err != nil {
+		if !x.ofSession(device, session, err) {
+			return err
+		}
+		t := &trials[parts[0].file]
+		t.problems = append(t.problems, x.report.Problems[len(x.report.Problems)-1])
+	}
+	for _, p := range parts[fits:] {
+		trials[p.file].parts++
+		trials[p.file].with[session] = here
+	}
+	return nil
+}
+
+// leaveOut notes which files have parts of a session that was deleted here.
+func (x *exchange) leaveOut(device string, session chat.SessionID, batch []file, parts []part) error {
+	gone := bundle.Gone{Session: session}
+	for _, p := range parts {
+		if len(p.Parcels) > 0 {
+			gone.Files = append(gone.Files, logName(device, batch[p.file].Number))
+			x.report.DeletedHere++
+		}
+	}
+	return x.putGone(gone)
+}
+
+// mergeParts merges the first parts that follow what is here (have), and returns their number; 0 after an error.
+func (x *exchange) mergeParts(device string, session chat.SessionID, parts []part, have map[string]int64) (fits int, err error) {
+	var parcels []bundle.Parcel
+	events := 0
+	for _, p := range parts {
+		if !covers(have, p.Knew) {
+			break
+		}
+		fits++
+		for _, parcel := range p.Parcels {
+			if e := parcel.Event; e.Number() > have[e.Lane] {
+				have[e.Lane] = e.Number()
+				events++
+			}
+		}
+		parcels = append(parcels, p.Parcels...)
+	}
+	if err := x.merge(device, session, parcels, events); err != nil {
+		return 0, err
+	}
+	return fits, nil
 }
 
 // merge adds events to a session, and counts them.
