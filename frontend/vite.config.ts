@@ -1,5 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { svelteTesting } from '@testing-library/svelte/vite';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
@@ -41,6 +42,7 @@ export default defineConfig({
     // the suite's time. A file that changes the state of a module (such as the language) must restore it;
     // `--sequence.shuffle.files` finds those that do not.
     isolate: false,
+    maxWorkers: availableParallelism(), // by default one processor is left out: of two, half
     testTimeout: 60_000, // only stops tests that hang; not a measure of speed
     hookTimeout: 60_000,
   },

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // typedSecrets are secrets that users paste. They are stored as typed, but must not leave the machine.
@@ -20,7 +21,7 @@ var typedSecrets = map[string]string{
 // history, its extract or summary, and not to the librarian. `context` shows what was replaced.
 func TestSecretsAreNeverSent(t *testing.T) {
 	t.Parallel()
-	for _, w := range harness.Wires {
+	for _, w := range testtier.Size(harness.Wires[2:], harness.Wires) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // chatter returns the text of a turn: prose with a decision in it, so long that forty turns do not fit into 8 000
@@ -45,7 +46,7 @@ func (c *conversation) say(args ...string) harness.Sent {
 // a fork.
 func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
 	t.Parallel()
-	for _, w := range harness.Wires {
+	for _, w := range testtier.Size(harness.Wires[1:2], harness.Wires) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			c := fortyTurns(t, w)

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // tree is a session that is forked at random.
@@ -26,7 +27,7 @@ type tree struct {
 // block or elsewhere; its own past is recalled.
 func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range testtier.Size(uint64(2), 4) { // one of each scope
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := harness.ChatWire

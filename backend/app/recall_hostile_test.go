@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // hostile returns texts that try to leave the memory block or to pose as another role, or that contain invisible text
@@ -45,7 +46,7 @@ const textsPerMessage = 8
 func TestHostileMemoryStaysData(t *testing.T) {
 	t.Parallel()
 	texts := hostile(t)
-	for _, w := range harness.Wires {
+	for _, w := range testtier.Size(harness.Wires[:1], harness.Wires) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.TextStream(true, "Noted.")...) }, nil)

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // If a provider rejects requests for their size at half of the program's ceiling, each further request is smaller, in
@@ -16,7 +17,7 @@ import (
 // third attempt succeeds (SRD 7.2, 7.3).
 func TestARequestRejectedForItsSizeIsMadeSmaller(t *testing.T) {
 	t.Parallel()
-	for _, w := range harness.Wires {
+	for _, w := range testtier.Size(harness.Wires[:1], harness.Wires) {
 		for name, c := range map[string]struct {
 			words    string
 			refusals int32

@@ -253,7 +253,7 @@ const maxCPUAfterCtrlC = 2 * time.Second
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
 func TestCtrlCEndsAFlood(t *testing.T) {
 	t.Parallel()
-	const before = 40 << 20 // bytes that the provider has sent
+	before := testtier.Size(10, 40) << 20 // bytes that the provider has sent
 	for name, piece := range map[string]chat.RawEvent{
 		"text":      harness.ChatWire.Delta("Word after word. "),
 		"nothing":   llmtest.Event(`{"choices":[{"index":0,"delta":{}}]}`),
@@ -358,12 +358,12 @@ func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	}
 }
 
-// Much reasoning and long arguments of a call, with each protocol and the default limits: the answer ends as too long
-// and is kept as incomplete, in bounded memory, and the data can be written afterwards.
+// Much reasoning and long arguments of a call, with the default limits, and in the exhaustive form with each protocol: the
+// answer ends as too long and is kept as incomplete, in bounded memory, and the data can be written afterwards.
 func TestMuchReasoningAndLongArguments(t *testing.T) {
 	t.Parallel()
 	const reasoning, arguments = 100 << 20, 10 << 20
-	for _, w := range harness.Wires {
+	for _, w := range testtier.Size(harness.Wires[:1], harness.Wires) {
 		for _, f := range []struct {
 			name   string
 			start  []chat.RawEvent

@@ -137,7 +137,7 @@ func TestSealedData(t *testing.T) {
 		Code    string `json:"recovery_code"`
 		Backups int
 	}
-	h.OK("encrypt", "--passphrase-file", secret, "--yes", "--json").Document(&done)
+	h.Using(harness.Breakable(t)).OK("encrypt", "--passphrase-file", secret, "--yes", "--json").Document(&done)
 	if found := harness.FilesWith(t, h.Dir, word); len(found) > 0 || done.Backups != 1 || len(done.Code) != 39 {
 		t.Fatalf("found in %q, %+v", found, done)
 	}
@@ -191,7 +191,7 @@ func TestSealedData(t *testing.T) {
 		t.Errorf("on another machine it is in %q", found)
 	}
 
-	h.OK("keys", "passphrase", "--passphrase-file", code, "--new-passphrase-file", wrong)
+	h.Using(harness.Breakable(t)).OK("keys", "passphrase", "--passphrase-file", code, "--new-passphrase-file", wrong)
 	h.Run("sessions", "--json", "--passphrase-file", secret).Fails(1, chat.CodeSealed)
 	h.OK("keys", "recovery", "--passphrase-file", wrong, "--yes", "--json").Document(&done)
 	h.Run("sessions", "--json", "--passphrase-file", code).Fails(1, chat.CodeSealed)

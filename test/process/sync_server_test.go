@@ -38,7 +38,7 @@ func TestTwoMachinesThroughServers(t *testing.T) {
 				t.Fatal("something was stored with a wrong password")
 			}
 			var first, got synced
-			run(one, places.Password, append(connect, secret)...).Exits(0).Document(&first)
+			run(one.Using(harness.Breakable(t)), places.Password, append(connect, secret)...).Exits(0).Document(&first)
 			if !first.Created || first.Sent.Events == 0 {
 				t.Fatalf("%+v", first)
 			}

@@ -38,7 +38,7 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 		h.OK("send", "--session", session, "--model", "recall", "--wait", "indexed", "say something about "+word)
 	}
 	session := one.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "the first question about the canary garden").Sent().SessionID
-	first := sync(one, "--vault", folder, "--passphrase-file", secret)
+	first := sync(one.Using(harness.Breakable(t)), "--vault", folder, "--passphrase-file", secret)
 	if !first.Created || len(first.Code) < 32 || first.Sent.Events == 0 {
 		t.Fatalf("%+v", first)
 	}

@@ -95,8 +95,8 @@ export const test = base.extend<Fixtures>({
     await use(async (extraEnv) => {
       const program = await DevBuild.start(home, extraEnv);
       started.push(program);
+      if (home.configured && started.length === 1) await skipFirstRun(page, program.url);
       await page.goto(program.url);
-      if (home.configured && (await page.evaluate(skipFirstRun))) await page.reload();
       return program;
     });
     for (const program of started) await program.stop();
@@ -111,12 +111,24 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** Calls the service that the buttons of the first run call; returns whether that was necessary. */
-async function skipFirstRun(): Promise<boolean> {
-  const { Settings } = (window as unknown as { go: { api: { Settings: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
-  if (!(await Settings.Startup?.())?.firstRun) return false;
-  await Settings.FinishFirstRun?.('');
-  return true;
+/**
+ * Calls the service that the buttons of the first run call, from an empty document: loading the page takes a second of
+ * processor time, and the first run would have to be loaded before the conversation.
+ */
+async function skipFirstRun(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/wails/assetdir`); // a line of text
+  const answer = await page.evaluate(() => new Promise<{ error?: unknown }>((resolve, reject) => {
+    const socket = new WebSocket(`ws://${location.host}/wails/ipc`);
+    socket.onopen = () => socket.send(`C${JSON.stringify({ name: 'api.Settings.FinishFirstRun', args: [''], callbackID: 'first-run' })}`);
+    socket.onerror = () => reject(new Error('the program does not answer'));
+    // Events that the program sends to every page begin with another letter.
+    socket.onmessage = ({ data }) => {
+      if (!data.startsWith('c')) return;
+      socket.close();
+      resolve(JSON.parse(data.slice(1)));
+    };
+  }));
+  if (answer.error) throw new Error(`the first run is not skipped: ${JSON.stringify(answer.error)}`);
 }
 
 /**
