@@ -67,11 +67,11 @@ func importChat(t *testing.T, name string) *importedChat {
 	return importFile(t, name, filepath.Join(recallDir, name+".jsonl"))
 }
 
-// importFile imports a conversation from a file, with the questions of the named conversation.
-func importFile(t *testing.T, name, file string) *importedChat {
+// importFile imports a conversation from a file, with the questions of the named conversation, under the configuration.
+func importFile(t *testing.T, name, file string, config ...string) *importedChat {
 	t.Helper()
 	ctx := context.Background()
-	d := newFixture(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
+	d := newFixture(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n"+strings.Join(config, ""))
 	report, err := d.Imports.Import(ctx, file, importing.Options{})
 	if err != nil || len(report.SessionIDs) != 1 || len(report.Skipped) != 0 {
 		t.Fatalf("import: %+v %v", report, err)
@@ -365,6 +365,34 @@ func TestCorrectionsRankAboveWhatTheyCorrect(t *testing.T) {
 	})
 }
 
+// found counts the questions whose answer is packed into so many tokens, and those of which it is the first or second hit,
+// with this weight of vectors.
+func (c *importedChat) found(weight float64, maxTokens int) (packed, first int) {
+	c.t.Helper()
+	deps := c.Memory.Deps
+	deps.Settings = func() retrieval.Settings {
+		settings := c.Memory.Settings()
+		settings.VectorWeight, settings.KeywordWeight = weight, 1-weight
+		return settings
+	}
+	engine := retrieval.New(deps)
+	for _, q := range c.questions {
+		found, err := engine.Search(c.t.Context(), retrieval.Query{
+			Text: q.Ask, Within: chat.Within{Scope: chat.ScopeLineage, Session: c.session, Branch: c.branch}, MaxTokens: maxTokens,
+		})
+		if err != nil || found.Embedder == "" {
+			c.t.Fatalf("%+v, %v", found.Warning, err)
+		}
+		if slices.ContainsFunc(found.Artifacts, func(a retrieval.Artifact) bool { return q.answeredBy(a.Text) }) {
+			packed++
+		}
+		if hits := found.Hits[:min(2, len(found.Hits))]; slices.ContainsFunc(hits, func(h retrieval.Hit) bool { return q.answeredBy(h.Text) }) {
+			first++
+		}
+	}
+	return packed, first
+}
+
 // TestVectorsLoseNothing: conversations in German, in Chinese and about code, of which an English encoder knows little,
 // are continued by one in English, of which it knows all. Their answers are found as well as by words alone.
 func TestVectorsLoseNothing(t *testing.T) {
@@ -376,32 +404,8 @@ func TestVectorsLoseNothing(t *testing.T) {
 			if len(c.questions) < 20 {
 				t.Fatalf("%d questions", len(c.questions))
 			}
-			count := func(weight float64) (packed, first int) {
-				deps := c.Memory.Deps
-				deps.Settings = func() retrieval.Settings {
-					settings := c.Memory.Settings()
-					settings.VectorWeight, settings.KeywordWeight = weight, 1-weight
-					return settings
-				}
-				engine := retrieval.New(deps)
-				for _, q := range c.questions {
-					found, err := engine.Search(t.Context(), retrieval.Query{
-						Text: q.Ask, Within: chat.Within{Scope: chat.ScopeLineage, Session: c.session, Branch: c.branch}, MaxTokens: 300,
-					})
-					if err != nil || found.Embedder == "" {
-						t.Fatalf("%+v, %v", found.Warning, err)
-					}
-					if slices.ContainsFunc(found.Artifacts, func(a retrieval.Artifact) bool { return q.answeredBy(a.Text) }) {
-						packed++
-					}
-					if hits := found.Hits[:min(2, len(found.Hits))]; slices.ContainsFunc(hits, func(h retrieval.Hit) bool { return q.answeredBy(h.Text) }) {
-						first++
-					}
-				}
-				return packed, first
-			}
-			words, wordsFirst := count(0)
-			both, bothFirst := count(c.Memory.Settings().VectorWeight)
+			words, wordsFirst := c.found(0, 300)
+			both, bothFirst := c.found(c.Memory.Settings().VectorWeight, 300)
 			t.Logf("%d questions: packed %d, first or second %d; by words alone %d and %d", len(c.questions), both, bothFirst, words, wordsFirst)
 			if both < words || bothFirst < wordsFirst || words < len(c.questions)-2 {
 				t.Errorf("%d questions: packed %d, first or second %d; by words alone %d and %d",
