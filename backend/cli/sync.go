@@ -221,7 +221,11 @@ func vaultStatus(ctx context.Context, r *run) (reply, error) {
 		o.printf("Vault: %s\n", line(status.Address))
 		devicesTable(status).print(o)
 		for _, d := range status.Deletions {
-			o.printf("Deleted session %s: in %s of the vault still", d.Session, plural(d.Files, "file"))
+			what := "session " + string(d.Session)
+			if d.Of != "" {
+				what = "content of session " + string(d.Session) + " (" + d.Of + ")"
+			}
+			o.printf("Deleted %s: in %s of the vault still", what, plural(d.Files, "file"))
 			o.printIf(len(d.Waiting) > 0, ", and not deleted yet by %s", line(strings.Join(d.Waiting, ", ")))
 			o.printf(".\n")
 		}
