@@ -321,7 +321,6 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 		}
 		all, _ := members(t, devices, r.Intn(2) == 0)
 		saved, byHand := map[string]string{}, true
-		shared := map[string]bool{} // names of which there is a copy, or was one that may have sent
 		// What the only deletion did not know, while no device is set back.
 		unknown, again := map[string]bool{}, false
 		for range testtier.Size(32, 40) {
@@ -329,7 +328,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			m := all[i]
 			other := all[r.Intn(len(all))]
 			// What three with one name do, or one that is set back beside a copy, may not be mergeable (docs/vault.md).
-			alone := !shared[m.core.Device().ID]
+			alone := !slices.ContainsFunc(all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
 			kind := r.Intn(kinds)
 			if seed%4 == 2 && kind > 13 { // no sessions
 				kind = 16 + kind%3
@@ -379,7 +378,6 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 				restored++
 			case 13:
 				if r.Intn(4) == 0 && len(all) < 6 && alone { // bundles of a copy that has no name of its own yet diverge
-					shared[m.core.Device().ID] = true
 					all, byHand = append(all, m.from(m.saved(), false)), false
 					copies++
 				}

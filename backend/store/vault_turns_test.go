@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
@@ -48,6 +49,7 @@ func (d *device) deleteTurn(id chat.TurnID) {
 // stateWithText adds an exchange, and a state that repeats it.
 func (d *device) stateWithText(r *rand.Rand, s chat.SessionID) {
 	d.Helper()
+	d.clock.Advance(time.Duration(1+r.Intn(1000)) * time.Millisecond)
 	text, own := fmt.Sprintf("question by %s %d", d.name, r.Intn(1_000_000)), d.own(d.any(r, s), false)
 	d.commitAll(own)
 	d.commit(own, d.say(own, text, "an answer").ID, text)

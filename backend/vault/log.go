@@ -161,7 +161,7 @@ var errNewer = fmt.Errorf("a newer version of this program wrote it")
 // read returns a file of a log with the contents that it names; leave, if not nil, is called for each that is an object of its
 // own, and true leaves it out.
 func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, string) bool) (f file, err error) {
-	device, number, again, _ := numberOf(name)
+	device, number, _, _ := numberOf(name)
 	text, err := b.get(ctx, name)
 	if err != nil {
 		return f, err
@@ -191,7 +191,7 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 	for _, s := range f.segments {
 		for i := range s.Parcels {
 			p := &s.Parcels[i]
-			p.Replaced = again > 0 && p.Event.Payload != nil && !p.Event.Intact()
+			p.Replaced = p.Event.Payload != nil && !p.Event.Intact()
 		}
 	}
 	return f, err
