@@ -27,7 +27,8 @@ func Listed(db *gorm.DB, session string, e ledger.Event) (out []schema.EventRow,
 			}
 			for _, r := range rows {
 				payload, err := core.UnpackPayload(db, session, r.Payload)
-				if err == nil && payload != nil && slices.Contains(withText, ledger.Type(r.Type)) && r.Event(payload).Intact() {
+				changed := schema.HexHash(payload) != listed.SHA256 // otherwise nothing was found in it
+				if err == nil && payload != nil && changed && slices.Contains(withText, ledger.Type(r.Type)) && r.Event(payload).Intact() {
 					out = append(out, r)
 				}
 			}
