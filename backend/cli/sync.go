@@ -168,11 +168,11 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		if n := len(done.Deleted); n > 0 {
 			o.printf("%s: permanently deleted here too, because another computer did it.\n", plural(n, "session"))
 		}
-		if n := done.DeletedTurns; n > 0 {
-			o.printf("Deleted the content of %s that was permanently deleted on another computer.\n", plural(n, "turn"))
-		}
 		if n := len(done.Kept); n > 0 {
 			o.printf("%s of these had been continued or restored here, and is kept as a session of its own.\n", plural(n, "session"))
+		}
+		if n := done.DeletedTurns; n > 0 {
+			o.printf("Deleted the content of %s that was permanently deleted on another computer.\n", plural(n, "turn"))
 		}
 		o.printIf(done.DeletedHere > 0, "What others wrote in sessions that were permanently deleted here was not taken.\n")
 		r.printProblems(o, done.Problems)
