@@ -142,11 +142,11 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 		if !found.Sealed || isFolder && in.passphrase == "" { // its sealed files are reported one by one
 			in.passphrase = ""
 		} else {
+			files := []string{full}
 			if isFolder {
-				full = filetype.FirstSealed(full)
+				files = filetype.SealedIn(full, maxTried)
 			}
-			err := importing.Opens(full, in.passphrase)
-			if err != nil && (!isFolder || chat.CodeOf(err) == chat.CodeSealed) { // other files of a folder are reported one by one
+			if err := opensOne(files, in.passphrase); err != nil && (!isFolder || chat.CodeOf(err) == chat.CodeSealed) {
 				return nil, err
 			}
 		}
@@ -169,6 +169,24 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 		out = append(out, taskView(t))
 	}
 	return out, nil
+}
+
+// maxTried limits how many files of a folder a passphrase is tried on before the import, for it takes a second for each.
+const maxTried = 8
+
+// opensOne returns nil if a passphrase opens one of the files, which may have several: the import reports the others, and
+// they are imported with the same folder and their own passphrase. Otherwise it returns the first error.
+func opensOne(files []string, passphrase string) (first error) {
+	for _, file := range files {
+		err := importing.Opens(file, passphrase)
+		if err == nil || chat.CodeOf(err) != chat.CodeSealed {
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // importing returns the work of an import.

@@ -355,11 +355,20 @@ func TestSealedBundle(t *testing.T) {
 	if none, err := third.transfer.ImportFiles([]string{folder}, "", "correct house"); chat.CodeOf(err) != chat.CodeSealed || len(none) != 0 {
 		t.Errorf("%+v, %v", none, err)
 	}
-	if imports, err = third.transfer.ImportFiles([]string{folder}, "", "correct horse"); err != nil {
+	// Each file may have another passphrase: what one does not open is named, and is imported with its own.
+	request.Path = filepath.Join(folder, "another.cinf.age")
+	if started, err = d.transfer.Export(request, "battery staple"); err != nil {
 		t.Fatal(err)
 	}
-	if v := third.awaitTask(imports[0].ID); v.State != "done" || v.Import == nil || v.Import.FirstSession != string(d.session.ID) {
-		t.Errorf("%+v", v)
+	d.awaitTask(started.ID)
+	for passphrase, other := range map[string]string{"correct horse": "another.cinf.age", "battery staple": filepath.Base(written.Path)} {
+		if imports, err = third.transfer.ImportFiles([]string{folder}, "", passphrase); err != nil {
+			t.Fatal(err)
+		}
+		if v := third.awaitTask(imports[0].ID); v.State != "done" || v.Import == nil || v.Import.FirstSession != string(d.session.ID) ||
+			len(v.Import.Skipped) != 1 || v.Import.Skipped[0].File != other {
+			t.Errorf("%+v", v)
+		}
 	}
 }
 

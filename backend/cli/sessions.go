@@ -115,11 +115,10 @@ model recall, which sends nothing, searches every session.`,
 		{
 			use:   "instructions SESSION",
 			short: "Show a session's instructions and those that came with its import",
-			long: `Prints the system prompt of a session, and the instructions that came with an imported conversation:
-its system prompt or custom instructions. They are kept but not used, because they come from the imported
-file. With --adopt they become the session's system prompt, which comes first in every request; you see them
-and are asked first, unless --yes is given.`,
-			flags: []flag{boolFlag("adopt", "make the imported instructions the session's system prompt"), yesFlag},
+			long: `Prints the instructions of a session, and those that came with an imported conversation. The latter
+are kept but not used, because they come from the imported file. With --adopt they become the session's own, which come
+first in every request; you see them and are asked first, unless --yes is given.`,
+			flags: []flag{boolFlag("adopt", "make the imported instructions the session's own"), yesFlag},
 			prepare: func(_ context.Context, r *run) error {
 				if !r.on("adopt") {
 					return nil
@@ -315,7 +314,7 @@ func showInstructions(ctx context.Context, r *run) (reply, error) {
 	return reply{doc: in, text: in.print}, nil
 }
 
-// adopt makes the imported instructions the session's system prompt, after the user has seen them.
+// adopt makes the imported instructions the session's own, after the user has seen them.
 func (r *run) adopt(ctx context.Context, in instructions) (reply, error) {
 	const op = "cli.instructions"
 	if in.Imported == "" {
@@ -325,7 +324,7 @@ func (r *run) adopt(ctx context.Context, in instructions) (reply, error) {
 		return reply{}, err
 	}
 	if !r.on("yes") {
-		const question = "Make the imported instructions the session's system prompt, sent first in every request? [y/N] "
+		const question = "Make the imported instructions the session's own, sent first in every request? [y/N] "
 		in.print(r.note)
 		if err := r.ask(op, question); err != nil {
 			return reply{}, err
@@ -335,14 +334,14 @@ func (r *run) adopt(ctx context.Context, in instructions) (reply, error) {
 		return reply{}, err
 	}
 	in.Own, in.Adopted = in.Imported, true
-	return sentence(in, "The imported instructions are the session's system prompt now, from the next message on."), nil
+	return sentence(in, "The imported instructions are the session's own now, from the next message on."), nil
 }
 
 func (r instructions) print(o *output) {
 	if r.Own == "" {
-		o.printf("System prompt: the default instructions.\n")
+		o.printf("Instructions: the default ones.\n")
 	} else {
-		o.printf("System prompt:\n%s\n", block(r.Own))
+		o.printf("Instructions:\n%s\n", block(r.Own))
 	}
 	if r.Imported == "" {
 		o.printf("There are no imported instructions.\n")

@@ -109,7 +109,7 @@ func Detect(path string) File {
 	case err != nil:
 		f.Reason = unreadable(err)
 	case info.IsDir():
-		f.Kind, f.Sealed = Folder, FirstSealed(full) != ""
+		f.Kind, f.Sealed = Folder, len(SealedIn(full, 1)) > 0
 	case !info.Mode().IsRegular():
 		f.Reason = chat.Say("It is not a file but %s.", describeMode(info.Mode()))
 	case info.Size() == 0:
@@ -124,24 +124,24 @@ func Detect(path string) File {
 // maxSearched limits how many entries of a folder are searched for a sealed file.
 const maxSearched = 10_000
 
-// FirstSealed returns the first file of a folder that a passphrase opens, by its name and content; empty: none was found.
-func FirstSealed(folder string) (path string) {
+// SealedIn returns the first files of a folder, at most limit, that a passphrase opens, by their names and content.
+func SealedIn(folder string, limit int) (paths []string) {
 	searched := 0
 	_ = filepath.WalkDir(folder, func(at string, d fs.DirEntry, err error) error {
 		searched++
 		switch {
-		case path != "" || searched > maxSearched:
+		case len(paths) == limit || searched > maxSearched:
 			return fs.SkipAll
 		case err != nil:
 			return nil // what cannot be read is not imported either
 		case d.IsDir() && at != folder && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(at), seal.Extension) && isSealed(at):
-			path = at
+			paths = append(paths, at)
 		}
 		return nil
 	})
-	return path
+	return paths
 }
 
 func isSealed(path string) bool {

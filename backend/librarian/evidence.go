@@ -237,12 +237,12 @@ func nameStems(text string) map[string]bool {
 // negations are the words whose loss turns a statement into its opposite.
 var negations = lexical.Set(`never no not none nor without don't doesn't didn't mustn't can't cannot won't isn't aren't shouldn't shan't forbidden prohibited
 	avoid except nie niemals nicht kein keine keinen ohne verboten jamais pas ne non sans interdit nunca no jamás sin prohibido não nunca jamais sem
-	mai non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
+	non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
 
 var unspacedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
 
 func negated(text string) bool {
-	return intent.HasWord(text, negations) || containsAny(text, unspacedNegations)
+	return intent.HasWord(text, negations) || intent.SaysMai(text) || containsAny(text, unspacedNegations)
 }
 
 // reversals express a negation without a negating word: "Piran dropped" is "no Piran".

@@ -193,7 +193,8 @@ func (rec *recovery) events() chat.EventSeq {
 	return rec.e.journalEvents(rec.open.ID, rec.attempt.events)
 }
 
-var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
+// Not CodeUnavailable: nothing is wrong with the server.
+var errCrashed = chat.Errorf(chat.CodeIncomplete, "turn.recover",
 	"The program ended while the answer was arriving. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
 
 var errPaused = chat.Errorf(chat.CodeUnavailable, "turn.recover",

@@ -2,6 +2,7 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -139,6 +140,12 @@ const mai = "mai"
 
 // withMai are words of an Italian sentence with "mai".
 var withMai = lexical.Set(`non né senza nessuno nessuna niente nulla più`)
+
+// SaysMai reports whether a sentence has the Italian "mai", not the month of May.
+func SaysMai(sentence string) bool {
+	words, _ := Words(sentence)
+	return slices.Contains(strings.Fields(words), mai) && saysNever(words)
+}
 
 // saysNever reports whether mai means "never" in a sentence, given in lower case: it comes with another negation or
 // before an infinitive.

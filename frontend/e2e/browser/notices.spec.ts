@@ -10,7 +10,7 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('group');
 
-/** The elements that the notice covers, such as a page, a drawer or a field. */
+/** The elements that the notice covers, such as a page, a drawer or a field: of a conversation it covers the upper edge. */
 function coveredElements(page: Page): Promise<string[]> {
   return notice(page).evaluate((toast) => {
     const box = toast.getBoundingClientRect();
@@ -18,7 +18,7 @@ function coveredElements(page: Page): Promise<string[]> {
     for (let x = 1; x < 10; x++) {
       for (let y = 1; y < 4; y++) {
         for (const below of document.elementsFromPoint(box.x + (box.width * x) / 10, box.y + (box.height * y) / 4)) {
-          if (!below.contains(toast) && !toast.contains(below)) covered.add(`${below.tagName} ${below.className}`);
+          if (!below.contains(toast) && !toast.contains(below) && !below.matches('main :has(> .transcript)') && !below.closest('main .transcript')) covered.add(`${below.tagName} ${below.className}`);
         }
       }
     }
@@ -26,12 +26,15 @@ function coveredElements(page: Page): Promise<string[]> {
   });
 }
 
-/** Shows two notices, with a command that works everywhere, and expects that they cover nothing in the view. */
+/** Shows two notices, with a command that works everywhere, and expects that they cover nothing in the view and do not move the conversation. */
 async function checkNotices(page: Page, view: string): Promise<void> {
+  const place = () => page.evaluate(() => [...document.querySelectorAll('main .transcript, main [data-turn]')].map((element) => element.getBoundingClientRect().toJSON() as DOMRect));
+  const before = await place();
   for (const text of ['Background work is paused', 'Background work resumed']) {
     await runCommand(page, 'Pause or resume background work');
     await expect(notice(page)).toContainText(text);
     expect(await coveredElements(page), view).toEqual([]);
+    if (view === 'the conversation') expect(await place()).toEqual(before);
   }
   await notice(page).getByRole('button', { name: 'Dismiss' }).click();
   await expect(notice(page)).toHaveCount(0);

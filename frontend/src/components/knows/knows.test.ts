@@ -31,7 +31,7 @@ describe('what the program knows', () => {
     const pin = await backend.inspect.addPin(row.activeBranch, 'I live in Bern');
     mountIn(app, KnowsPage, {});
     const entry = await screen.findByRole('article', { name: 'I live in Bern' });
-    expect(within(entry).getByRole('button', { name: /^Orders to Postgres · turn #\d+$/ })).toBeVisible();
+    expect(within(entry).getByRole('button', { name: /^Pinned in Orders to Postgres · turn #\d+$/ })).toBeVisible();
     await user.click(within(entry).getByRole('button', { name: 'Edit' }));
     const dialog = screen.getByRole('dialog', { name: 'Edit pinned fact' });
     await user.clear(within(dialog).getByRole('textbox', { name: 'Text' }));

@@ -16,7 +16,7 @@ export const choiceText: Record<string, Readonly<Record<string, string>>> = {
   'context.history': table({ elastic: 'settings.elastic', srd: 'settings.summaryOnly' }),
   'tools.mode': table({ disabled: 'settings.off', parse_only: 'shared.toolsShow', enabled: 'settings.on' }),
   'retrieval.profile': table({ measured: 'settings.measured', srd: 'settings.specification' }),
-  'retrieval.scope': table({ lineage: 'shared.thisBranch', session: 'shared.thisSession', project: 'shared.thisProject', all: 'shared.allSessions' }),
+  'retrieval.scope': table({ '': 'settings.scopeUnchosen', lineage: 'shared.thisBranch', session: 'shared.thisSession', project: 'shared.thisProject', all: 'shared.allSessions' }),
   'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('embedders.builtIn'); }, get words() { return t('embedders.words'); } },
   'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
   get 'export.format'() {

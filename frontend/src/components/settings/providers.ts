@@ -1,4 +1,4 @@
-import type { KeyView, ModelView } from '$lib/backend/types';
+import type { KeyView, ModelView, PresetView } from '$lib/backend/types';
 import { t } from '$lib/i18n/i18n.svelte';
 
 const names: Record<string, string> = {
@@ -7,6 +7,9 @@ const names: Record<string, string> = {
   chatcompletions: 'Chat Completions',
   recall: 'recall',
 };
+
+/** Services with a known address: the first start and the settings offer the same. */
+export const servicesOf = (presets: readonly PresetView[]): PresetView[] => presets.filter((preset) => !preset.local && !preset.baseUrl.includes('RESOURCE'));
 
 /** The protocols of compatible servers, with their common names. */
 export const protocols = (): { value: string; label: string }[] => [

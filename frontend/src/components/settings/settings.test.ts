@@ -213,6 +213,21 @@ describe('plain settings', () => {
     expect(helpIn(choiceText['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
+  test('an unchosen scope of memory says what recall does with it, and can be chosen', async () => {
+    const { called, user } = await open('group:Memory and search');
+    const scope = await screen.findByRole('combobox', { name: 'Scope' });
+    expect(within(scope).getByRole('option', { selected: true })).toHaveTextContent('This branch (recall: all)');
+    await user.selectOptions(scope, 'This branch');
+    expect(called('settings.set')).toEqual([['retrieval.scope', 'lineage']]);
+    await waitFor(() => expect(within(scope).getByRole('option', { selected: true }).textContent).toBe('This branch'));
+  });
+
+  test('providers are offered as at the first start', async () => {
+    const { user } = await open('providers');
+    await user.click(await screen.findByRole('button', { name: /Groq$/ }));
+    expect(await screen.findByRole('textbox', { name: 'Address' })).toHaveValue('https://api.groq.com/openai/v1');
+  });
+
   test('the page of costs begins with this month, background work apart', async () => {
     await open('group:Cost', {}, ({ program }) => {
       program.costs = { ...program.costs, month: 8.5, monthBackground: 0.5, budget: 10, state: 'near', unpriced: 2 };

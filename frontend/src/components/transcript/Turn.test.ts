@@ -75,6 +75,12 @@ describe('a turn', () => {
     expect(within(article).queryByRole('button', { name: 'Check the server' }) !== null).toBe(hasServer);
   });
 
+  it('that the end of the program interrupted does not blame the server', async () => {
+    const { article } = await renderTurn({ state: 'failed', outcome: 'failed', assistant: [], provider: 'openai', attempts: 1, error: errorView('The program ended before an answer arrived. Your message is saved.', 'retry', 'incomplete') });
+    expect(article.textContent).toMatch(/The program ended before an answer arrived.*Retry/s);
+    expect(article.textContent).not.toContain('server');
+  });
+
   it('shows when an incomplete answer is not completely on disk', async () => {
     const { article } = await renderTurn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
     expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StateOrigin } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
-import { accountOf } from './validation';
+import { accountOf, translateHeadings } from './validation';
 
 const account = (origin: StateOrigin, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
 
@@ -44,4 +44,12 @@ describe('the report on a state', () => {
   it('accepts lists and numbers as counts, and never fails on unknown fields', () => {
     expect(account('librarian', { found: ['a', 'b'], kept: 1, missing: [3, null, 'x'], tries: 'two' })).toMatchObject({ checks: [{ name: 'Entities', kept: 1, found: 2 }], missing: ['x'], verdict: 'Passed' });
   });
+});
+
+it('names the sections of a summary in the language of the window, and changes nothing else', async () => {
+  const summary = '## Facts\n- Facts are here\n\n## Open tasks\n\n## What happened\nWe met.\n## Own heading\n';
+  expect(translateHeadings(summary)).toBe(summary);
+  await chooseLanguage('de', []);
+  expect(translateHeadings(summary)).toBe('## Tatsachen\n- Facts are here\n\n## Offene Aufgaben\n\n## Was geschah\nWe met.\n## Own heading\n');
+  await chooseLanguage('en', []);
 });

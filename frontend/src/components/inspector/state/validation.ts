@@ -75,12 +75,20 @@ function countsOf(value: unknown): Record<string, number> {
 /** The librarian's names of what it looks for in turns, and of the sections of its summaries. */
 const kinds: Record<string, PlainKey> = {
   entities: 'inspector.entities', numbers: 'inspector.kindNumbers', dates: 'inspector.dates', urls: 'inspector.urls', paths: 'inspector.paths', code: 'inspector.code', open_tasks: 'inspector.openTasks', facts: 'inspector.facts', decisions: 'inspector.decisions', constraints: 'inspector.constraints',
-  artifacts: 'inspector.artifacts', last_exchange: 'inspector.lastExchange',
+  artifacts: 'inspector.artifacts', last_exchange: 'inspector.lastExchange', what_happened: 'inspector.whatHappened',
 };
 
-function nameOf(key: string): string {
+const knownName = (key: string): string => {
   const known = kinds[key.toLowerCase().replaceAll(' ', '_')];
-  if (known) return t(known);
+  return known ? t(known) : '';
+};
+
+/** A summary with its fixed headings in the language of the window. The stored text is English, for every model. */
+export const translateHeadings = (summary: string): string => summary.replace(/^## (.+)$/gm, (line, name: string) => (knownName(name) ? `## ${knownName(name)}` : line));
+
+function nameOf(key: string): string {
+  const known = knownName(key);
+  if (known) return known;
   const label = key.replaceAll('_', ' ').trim();
   return label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -63,7 +63,7 @@ export class Program {
     const found = this.#setting(key);
     const problem = faultOf(found, value);
     if (problem !== '') throw new BackendError(errorView(problem, 'The value before stays in effect.', 'invalid'));
-    Object.assign(found, { value, origin: value === found.default ? 'default' : 'file' });
+    Object.assign(found, { value, origin: 'file' });
     return this.view();
   }
 

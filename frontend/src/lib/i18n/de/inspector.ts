@@ -275,6 +275,7 @@ export default {
   constraints: 'Vorgaben',
   artifacts: 'Artefakte',
   lastExchange: 'Letzter Austausch',
+  whatHappened: 'Was geschah',
   needsSummaries: '{count, plural, one {# Runde, die nicht mehr passt, hat} other {# Runden, die nicht mehr passen, haben}} noch keine Zusammenfassung, {tokens, plural, one {# Token} other {# Token}}',
   extractsUntil: 'Bis zur Zusammenfassung werden Auszüge gesendet. Die Runden selbst sind gespeichert.',
   recentTooLarge: 'Die neuesten Nachrichten brauchen {required, number} von höchstens {budget, number} Token, deshalb werden sie in Teilen gesendet',

@@ -25,6 +25,7 @@ export default {
   untitled: 'Ohne Titel',
   archived: 'Archiviert',
   openAt: '{title} · Runde #{seq}',
+  pinnedAt: 'Angeheftet in {title} · Runde #{seq}',
   ofProject: 'Projekt {project}, in seinen Einstellungen änderbar',
   open: '{title} öffnen',
   dismiss: 'Ausblenden',

@@ -212,6 +212,7 @@ export default {
   elastic: 'Elastisch',
   summaryOnly: 'Nur Zusammenfassung',
   measured: 'Gemessen',
+  scopeUnchosen: 'Dieser Zweig (recall: alle)',
   specification: 'Spezifikation',
   automatic: 'Automatisch',
   quotedValue: '{before}„{value}“',

@@ -272,6 +272,7 @@ export default {
   constraints: 'Constraints',
   artifacts: 'Artifacts',
   lastExchange: 'Last exchange',
+  whatHappened: 'What happened',
   needsSummaries: '{count, plural, one {# turn that no longer fits has} other {# turns that no longer fit have}} no summary yet, {tokens, plural, one {# token} other {# tokens}}',
   extractsUntil: 'Extracts are sent instead until they are summarized. The turns themselves are saved.',
   recentTooLarge: 'The newest messages need {required, number} of at most {budget, number} tokens, so they are sent in part',

@@ -22,6 +22,7 @@ export default {
   untitled: 'Untitled',
   archived: 'Archived',
   openAt: '{title} · turn #{seq}',
+  pinnedAt: 'Pinned in {title} · turn #{seq}',
   ofProject: 'Project {project}, changed in its settings',
   open: 'Open {title}',
   dismiss: 'Dismiss',

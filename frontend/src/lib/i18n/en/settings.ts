@@ -209,6 +209,7 @@ export default {
   elastic: 'Elastic',
   summaryOnly: 'Summary only',
   measured: 'Measured',
+  scopeUnchosen: 'This branch (recall: all)',
   specification: 'Specification',
   automatic: 'Automatic',
   quotedValue: '{before}“{value}”',

@@ -275,6 +275,7 @@ export default {
   constraints: '约束',
   artifacts: '工件',
   lastExchange: '最近一次往来',
+  whatHappened: '发生的事',
   needsSummaries: '{count, plural, other {# 个放不下的轮次}}还没有摘要，{tokens, plural, other {# 个 token}}',
   extractsUntil: '在生成摘要之前发送摘录。轮次本身已保存。',
   recentTooLarge: '最新消息需要 {required, number} 个 token，上限为 {budget, number}，因此只发送一部分',

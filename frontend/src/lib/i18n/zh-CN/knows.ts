@@ -25,6 +25,7 @@ export default {
   untitled: '无标题',
   archived: '已归档',
   openAt: '{title} · 第 #{seq} 轮',
+  pinnedAt: '固定于 {title} · 第 #{seq} 轮',
   ofProject: '项目 {project}，在其设置中更改',
   open: '打开 {title}',
   dismiss: '忽略',

@@ -212,6 +212,7 @@ export default {
   elastic: '弹性',
   summaryOnly: '仅摘要',
   measured: '实测',
+  scopeUnchosen: '此分支（recall：全部）',
   specification: '规范',
   automatic: '自动',
   quotedValue: '{before}“{value}”',
