@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func withKeyring(t *testing.T, ring secrets.Keyring) {
 // TestLockedStartWithoutTheKeyring: a window whose data opens with the sign-in says so if the keyring does not have its
 // key, and asks the keyring again.
 func TestLockedStartWithoutTheKeyring(t *testing.T) { // not parallel: keys are those of the process
-	ring := keyring{}
+	ring := keyring{new(sync.Map)}
 	withKeyring(t, ring)
 	p, o, data := openStoragePage(t)
 	p.window.Close()
@@ -86,11 +87,12 @@ func TestLockedStartWithoutTheKeyring(t *testing.T) { // not parallel: keys are 
 	}
 	lock, _, _ := store.NewArchive(store.ArchiveOptions{DataDir: data}).SealedWith()
 	for _, wrong := range []string{"", base64.StdEncoding.EncodeToString(make([]byte, 32)), "?"} {
-		if ring["data-key-"+lock.Key] = wrong; chat.CodeOf(sealing.Unlock("")) != chat.CodeSealed || restartRequested.Load() != nil {
+		_ = ring.Set("", "data-key-"+lock.Key, wrong)
+		if chat.CodeOf(sealing.Unlock("")) != chat.CodeSealed || restartRequested.Load() != nil {
 			t.Errorf("the keyring has %q: it restarts: %t", wrong, restartRequested.Load() != nil)
 		}
 	}
-	ring["data-key-"+lock.Key] = key
+	_ = ring.Set("", "data-key-"+lock.Key, key)
 	if err := sealing.Unlock(""); err != nil || restartRequested.Load() == nil {
 		t.Fatalf("%v, restarts: %t", err, restartRequested.Load() != nil)
 	}
@@ -113,7 +115,8 @@ func (k lockedKeyring) Delete(service, user string) error {
 
 // TestALockedKeyringDoesNotDelayTheStart: the keys of an interrupted change are removed once the window is open.
 func TestALockedKeyringDoesNotDelayTheStart(t *testing.T) { // not parallel: the keyring is that of the process
-	ring := lockedKeyring{keyring{"data-key-0123456789abcdef": "?"}, make(chan struct{})}
+	ring := lockedKeyring{keyring{new(sync.Map)}, make(chan struct{})}
+	_ = ring.Set("", "data-key-0123456789abcdef", "?")
 	before := systemKeys
 	systemKeys = func() *secrets.Store {
 		return secrets.NewWith(secrets.Options{Keyring: ring, Timeout: 30 * time.Second})
@@ -129,8 +132,8 @@ func TestALockedKeyringDoesNotDelayTheStart(t *testing.T) { // not parallel: the
 	p = openPageWith(t, o)
 	close(ring.unlocked)
 	p.window.Close()
-	if _, err := os.Lstat(filepath.Join(data, "keyring.json")); err == nil || len(ring.keyring) > 0 {
-		t.Errorf("the key was not removed: %v", ring.keyring)
+	if _, err := os.Lstat(filepath.Join(data, "keyring.json")); err == nil || len(ring.users()) > 0 {
+		t.Errorf("the key was not removed: %v", ring.users())
 	}
 }
 
@@ -138,7 +141,7 @@ func TestALockedKeyringDoesNotDelayTheStart(t *testing.T) { // not parallel: the
 // passphrase and back. The keyring has the key exactly while it opens the data.
 func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of the process
 	t.Cleanup(func() { seal.Offer(""); seal.UseNone(); restartRequested.Store(nil) })
-	ring := keyring{}
+	ring := keyring{new(sync.Map)}
 	withKeyring(t, ring)
 	p, o, data := openStoragePage(t)
 	p.say(api.SendRequest{Text: "Where is the xylocanary?", Model: "m"})
@@ -146,8 +149,9 @@ func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of 
 	check := func(when string, sealed bool) {
 		t.Helper()
 		lock, _, _ := store.NewArchive(store.ArchiveOptions{DataDir: data}).SealedWith()
-		if _, kept := ring["data-key-"+lock.Key]; kept != lock.SignIn() && sealed || len(ring) > 1 || !lock.SignIn() && len(ring) > 0 {
-			t.Errorf("%s: the keyring has %d keys, and the lock %+v", when, len(ring), lock)
+		kept, count := slices.Contains(ring.users(), "data-key-"+lock.Key), len(ring.users())
+		if kept != lock.SignIn() && sealed || count > 1 || !lock.SignIn() && count > 0 {
+			t.Errorf("%s: the keyring has %d keys, and the lock %+v", when, count, lock)
 		}
 		if found := filesContaining(t, data, "xylocanary"); (len(found) == 0) != sealed {
 			t.Errorf("%s: found in %q", when, found)

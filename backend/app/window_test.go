@@ -421,16 +421,22 @@ func TestAKeyOfOneRunIsReportedAsMissing(t *testing.T) {
 	}
 }
 
-// keyring is a keyring in memory.
-type keyring map[string]string
+// keyring is a keyring in memory. The program reads from it in the background.
+type keyring struct{ keys *sync.Map }
 
-func (k keyring) Set(_, user, key string) error { k[user] = key; return nil }
-func (k keyring) Delete(_, user string) error   { delete(k, user); return nil }
+func (k keyring) Set(_, user, key string) error { k.keys.Store(user, key); return nil }
+func (k keyring) Delete(_, user string) error   { k.keys.Delete(user); return nil }
 func (k keyring) Get(_, user string) (string, error) {
-	if key, ok := k[user]; ok {
-		return key, nil
+	if key, ok := k.keys.Load(user); ok {
+		return key.(string), nil
 	}
 	return "", secrets.ErrNotFound
+}
+
+// users lists whose keys it has.
+func (k keyring) users() (users []string) {
+	k.keys.Range(func(user, _ any) bool { users = append(users, user.(string)); return true })
+	return users
 }
 
 // Storing and removing a key changes whether the models of a server need one.
@@ -439,7 +445,7 @@ func TestTheCommandLineRequiresKeysToo(t *testing.T) {
 	dir := t.TempDir()
 	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}
 	s := openSetup(o,
-		secrets.NewWith(secrets.Options{Keyring: keyring{}, Getenv: func(string) string { return "" }}))
+		secrets.NewWith(secrets.Options{Keyring: keyring{new(sync.Map)}, Getenv: func(string) string { return "" }}))
 	if err := s.Config.SaveModel(config.Model{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: "http://127.0.0.1:9"}); err != nil {
 		t.Fatal(err)
 	}
