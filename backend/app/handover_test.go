@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
 	"contextinfinity/test/harness"
 )
 
@@ -166,11 +167,12 @@ func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of 
 		p.window.Close()
 		o.Passphrase = h.Secret
 		w := window(o, *h, nil)
-		p = &page{t: t, window: w, settings: serviceIn[*api.Settings](w)}
+		p = &page{t: t, window: w, settings: serviceIn[*api.Settings](w), work: serviceIn[*api.Work](w)}
 		t.Cleanup(w.Close)
 		if v := p.settings.Startup(); v.Fatal != nil {
 			t.Fatalf("it does not open: %+v", v.Fatal)
 		}
+		p.awaitTask(tasks.Seal, tasks.Done) // no restart is accepted before
 	}
 	try := func(err error) {
 		t.Helper()
