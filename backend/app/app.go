@@ -339,10 +339,6 @@ func (a *app) openTransfers(count func(string) int) {
 		Delete: func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return a.Deletion.DeleteAsSeen(ctx, session, seen)
 		},
-		Undeleted: a.Store.Undeleted,
-		DeleteTurn: func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error) {
-			return a.Deletion.Delete(ctx, chat.DeletionTurn, string(turn), nil)
-		},
 		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{

@@ -171,9 +171,6 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		if n := len(done.Kept); n > 0 {
 			o.printf("%s of these had been continued or restored here, and is kept as a session of its own.\n", plural(n, "session"))
 		}
-		if n := done.DeletedTurns; n > 0 {
-			o.printf("Deleted the content of %s that was permanently deleted on another computer.\n", plural(n, "turn"))
-		}
 		o.printIf(done.DeletedHere > 0, "What others wrote in sessions that were permanently deleted here was not taken.\n")
 		r.printProblems(o, done.Problems)
 	}}, err
@@ -224,11 +221,7 @@ func vaultStatus(ctx context.Context, r *run) (reply, error) {
 		o.printf("Vault: %s\n", line(status.Address))
 		devicesTable(status).print(o)
 		for _, d := range status.Deletions {
-			what := "session " + string(d.Session)
-			if d.Of != "" {
-				what = "content of session " + string(d.Session) + " (" + d.Of + ")"
-			}
-			o.printf("Deleted %s: in %s of the vault still", what, plural(d.Files, "file"))
+			o.printf("Deleted session %s: in %s of the vault still", d.Session, plural(d.Files, "file"))
 			o.printIf(len(d.Waiting) > 0, ", and not deleted yet by %s", line(strings.Join(d.Waiting, ", ")))
 			o.printf(".\n")
 		}

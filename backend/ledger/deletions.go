@@ -46,17 +46,10 @@ func (x Deletions) Add(e Event) {
 		return
 	}
 	for _, r := range env.Data.Events {
-		if r.Seq < e.Number() {
-			x.AddEvent(r, env.Data.Receipt)
+		if hash, err := hex.DecodeString(r.SHA256); err == nil && r.Seq < e.Number() {
+			at := Spot{r.Lane, r.Seq}
+			x[at] = append(x[at], Deletion{hash, env.Data.Receipt})
 		}
-	}
-}
-
-// AddEvent adds a replacement. An empty receipt: the event that names it has not come yet.
-func (x Deletions) AddEvent(r DeletedEvent, receipt string) {
-	if hash, err := hex.DecodeString(r.SHA256); err == nil {
-		at := Spot{r.Lane, r.Seq}
-		x[at] = append(x[at], Deletion{hash, receipt})
 	}
 }
 

@@ -169,9 +169,6 @@ func (s *State) fileAdded(e Event, p FileAdded) error {
 	if s.Turns[string(p.TurnID)] == nil {
 		return fmt.Errorf("no earlier event created turn %s", p.TurnID)
 	}
-	if p.SHA256 == "" { // it was permanently deleted
-		return nil
-	}
 	content, err := sumOfHex(p.SHA256)
 	if err != nil {
 		return err

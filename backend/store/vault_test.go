@@ -95,10 +95,6 @@ func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, 
 		Delete: func(ctx context.Context, s chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return m.DeleteAsSeen(ctx, s, seen)
 		},
-		Undeleted: m.Undeleted,
-		DeleteTurn: func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error) {
-			return m.Delete(ctx, chat.DeletionTurn, string(turn))
-		},
 	})
 }
 
@@ -214,9 +210,7 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 				t.Errorf("%s has %v of %s, and A has %v", m.name, got, s, all[0].lanes(s))
 			}
 			for _, x := range ledger.Compare(m.state(s), want[s]) {
-				if !m.deletedAlike(s, x) {
-					t.Errorf("%s: %s: %+v", m.name, s, x)
-				}
+				t.Errorf("%s: %s: %+v", m.name, s, x)
 			}
 		}
 		out, err := m.vault.Check(m.ctx)
@@ -226,18 +220,6 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 		}
 	}
 	return kept, departed
-}
-
-// deletedAlike reports whether a difference is one that a permanent deletion may leave: each device deletes from summaries what it
-// recognizes, and the requests that contained the text are on one device only.
-func (m *member) deletedAlike(s chat.SessionID, x ledger.Difference) bool {
-	fields := map[string]string{"states": "content", "summaries": "content", "steps": "request"}[x.Table]
-	if fields == "" || !slices.Equal(x.Fields, []string{fields}) {
-		return false
-	}
-	found, err := core.All[int](m.ctx, m.core, "test", `SELECT 1 FROM events WHERE session_id = ? AND type = ?`, s, ledger.EventContentDeleted)
-	m.ok(err)
-	return len(found) > 0
 }
 
 // anyOf returns one of the device's sessions; empty: it has none.
@@ -309,15 +291,12 @@ func left(all []*member, there map[string]bool) (out []string) {
 // vault arrive, what is also carried as bundles, whichever of them is copied or set back to a backup, and whichever session is
 // deleted, they end with the same sessions, lanes and records, verify finds nothing, and the vault has no text of what is deleted.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
-	waited, copies, departed, restored, deleted, kept, turns := 0, 0, 0, 0, 0, 0, 0
+	waited, copies, departed, restored, deleted, kept := 0, 0, 0, 0, 0, 0
 	for seed := range testtier.Size(20, 1000) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		devices, kinds := 2+r.Intn(3), 14 // of steps
 		if seed%4 == 3 {
 			devices, kinds = testtier.Size(2, devices), 16 // each session that comes or is kept takes time on each device
-		}
-		if seed%4 == 2 || seed%8 == 7 {
-			kinds = 19 // turns are deleted too
 		}
 		all, _ := members(t, devices, r.Intn(2) == 0)
 		saved, byHand := map[string]string{}, true
@@ -329,21 +308,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			other := all[r.Intn(len(all))]
 			// What three with one name do, or one that is set back beside a copy, may not be mergeable (docs/vault.md).
 			alone := !slices.ContainsFunc(all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
-			kind := r.Intn(kinds)
-			if seed%4 == 2 && kind > 13 { // no sessions
-				kind = 16 + kind%3
-			}
-			switch kind {
-			case 16, 17:
-				if s := m.anyOf(r); s != "" {
-					m.stateWithText(r, s)
-				}
-			case 18:
-				if s := m.anyOf(r); s != "" && m.deleteAnyTurn(r, s) {
-					clear(unknown)
-					turns++
-					again = true
-				}
+			switch r.Intn(kinds) {
 			case 14:
 				if len(m.allSessions()) < 2 {
 					_, branch := m.session("another")
@@ -354,7 +319,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 				if !m.sent(s) { // it would be deleted here only
 					break
 				}
-				clear(unknown) // with the deletion of a turn too, it cannot be told
+				clear(unknown)
 				for _, other := range all {
 					maps.Copy(unknown, other.texts(s))
 				}
@@ -419,8 +384,8 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if waited == 0 || copies == 0 || departed == 0 || restored == 0 || deleted == 0 || kept == 0 || turns == 0 {
-		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores, %d deletions, of which %d were kept, and %d of turns", waited, copies, departed, restored, deleted, kept, turns)
+	if waited == 0 || copies == 0 || departed == 0 || restored == 0 || deleted == 0 || kept == 0 {
+		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores, %d deletions, of which %d were kept", waited, copies, departed, restored, deleted, kept)
 	}
 }
 
@@ -1247,25 +1212,15 @@ func TestAFileIsNotDeletedForADamagedOne(t *testing.T) {
 
 // TestADeletionThatIsKilledContinues: killed before or after any write, a deletion in the vault is completed by the next exchange.
 func TestADeletionThatIsKilledContinues(t *testing.T) {
-	for _, kind := range []string{chat.DeletionSession, chat.DeletionTurn} {
-		t.Run(kind, func(t *testing.T) { deletionIsKilled(t, kind) })
-	}
-}
-
-func deletionIsKilled(t *testing.T, kind string) {
-	for n, points := 1, 0; ; n += testtier.Size(2, 1) {
+	for n, points := 1, 0; ; n++ {
 		ended := 0
 		for _, after := range []bool{false, true} {
 			all, _ := members(t, 1, true)
 			a := all[0]
 			s, branch := a.session("canary title")
-			turn := a.full(branch.ID, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000))
+			a.full(branch.ID, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000))
 			a.sync()
-			if kind == chat.DeletionTurn {
-				a.deleteTurn(turn.ID)
-			} else {
-				a.erased(s.ID)
-			}
+			a.erased(s.ID)
 			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
 			if _, err := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Sync(a.ctx); err == nil {
 				ended++
@@ -1279,7 +1234,7 @@ func deletionIsKilled(t *testing.T, kind string) {
 			a.ok(a.Store.Close())
 		}
 		if points++; ended == 2 {
-			if points < testtier.Size(3, 6) {
+			if points < 6 {
 				t.Errorf("only %d points", points)
 			}
 			return
@@ -1369,8 +1324,8 @@ func (k *killed) PutGone(ctx context.Context, more bundle.Gone) error {
 	return k.step(func() error { return k.Store.PutGone(ctx, more) })
 }
 
-func (k *killed) Erased(ctx context.Context, s chat.SessionID, of, file string) error {
-	return k.step(func() error { return k.Store.Erased(ctx, s, of, file) })
+func (k *killed) Erased(ctx context.Context, s chat.SessionID, file string) error {
+	return k.step(func() error { return k.Store.Erased(ctx, s, file) })
 }
 
 func (k *killed) PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error {

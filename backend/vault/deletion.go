@@ -3,14 +3,11 @@ package vault
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -69,7 +66,7 @@ func (x *exchange) putGone(more bundle.Gone) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(g bundle.Gone) bool { return g.Session == more.Session && g.Of == more.Of })
+	i := slices.IndexFunc(all, func(g bundle.Gone) bool { return g.Session == more.Session })
 	if i < 0 && len(more.Answered) == 0 {
 		return nil
 	}
@@ -94,17 +91,12 @@ func (x *exchange) erase() error {
 		return err
 	}
 	gone := map[chat.SessionID]bundle.Gone{}
-	var parts []bundle.Gone
 	files := map[string]bool{}
 	for _, g := range all {
 		if !g.Sent { // the others are told first
 			continue
 		}
-		if g.Of == "" {
-			gone[g.Session] = g
-		} else if len(g.Files) > 0 {
-			parts = append(parts, g)
-		}
+		gone[g.Session] = g
 		for _, name := range g.Files {
 			files[name] = true
 		}
@@ -120,7 +112,7 @@ func (x *exchange) erase() error {
 		if !here {
 			continue
 		}
-		if err := x.rewrite(name, o.Name, gone, parts); err != nil {
+		if err := x.rewrite(name, o.Name, gone); err != nil {
 			return err
 		}
 	}
@@ -173,7 +165,7 @@ func (x *exchange) unanswered(device string, f file, gone map[chat.SessionID]bun
 }
 
 // rewrite writes a file again without the content of deleted sessions.
-func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.Gone, parts []bundle.Gone) error {
+func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.Gone) error {
 	contents := map[chat.SessionID][]string{}
 	f, err := x.box.read(x.ctx, current, func(session chat.SessionID, name string) bool {
 		if _, deleted := gone[session]; deleted {
@@ -192,11 +184,7 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 	if x.unanswered(device, f, gone) {
 		return nil
 	}
-	replaced, err := x.replace(f, parts)
-	if err != nil {
-		return err
-	}
-	if strip(f, gone) || replaced {
+	if strip(f, gone) {
 		for session, names := range contents { // so that they are known if the rest does not happen
 			if err := x.Store.PutGone(x.ctx, bundle.Gone{Session: session, Contents: names}); err != nil {
 				return err
@@ -220,12 +208,8 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 			return err
 		}
 		x.logs[device][number] = Object{Name: next}
-		replaced, err := x.replace(now, parts)
-		if err != nil {
-			return err
-		}
-		if strip(now, gone) || replaced { // another device wrote it, which knew of fewer deletions
-			return x.rewrite(name, next, gone, parts)
+		if strip(now, gone) { // another device wrote it, which knew of fewer deletions
+			return x.rewrite(name, next, gone)
 		}
 	}
 	all, err := x.Store.Gone(x.ctx)
@@ -233,112 +217,26 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 		return err
 	}
 	for _, g := range all {
-		if !g.Sent || !slices.Contains(g.Files, name) {
+		if _, sent := gone[g.Session]; !sent || !slices.Contains(g.Files, name) {
 			continue
 		}
 		for _, content := range g.Contents {
-			if g.Of != "" && len(g.Files) > 1 { // the other files may name it
-				break
-			}
 			if err := x.box.place.Delete(x.ctx, content); err != nil {
 				return err
 			}
 		}
-		if err := x.Store.Erased(x.ctx, g.Session, g.Of, name); err != nil {
+		if err := x.Store.Erased(x.ctx, g.Session, name); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// deletes reports whether an event records a permanent deletion.
-func deletes(p bundle.Parcel) bool { return p.Event.Type == ledger.EventContentDeleted }
-
-// deleteBefore deletes the turns that some events, which will be merged into a session, deleted elsewhere. What came with
-// their session is deleted afterwards.
-func (x *exchange) deleteBefore(session chat.SessionID, coming []bundle.Parcel) error {
-	if !x.state.Deleting[session] {
-		x.state.Deleting[session] = true
-		if err := x.put(x.ctx, x.state, nil); err != nil {
-			return err
-		}
-	}
-	turns, err := x.Undeleted(x.ctx, session, coming)
-	for _, turn := range turns {
-		if err == nil {
-			err = x.deleteTurn(turn)
-		}
-	}
-	return err
-}
-
-// deleteTurns deletes the turns that other devices deleted, as far as that is possible now.
-func (x *exchange) deleteTurns() error {
-	for _, session := range slices.Sorted(maps.Keys(x.state.Deleting)) {
-		err := x.deleteBefore(session, nil)
-		if err == nil {
-			delete(x.state.Deleting, session)
-			err = x.put(x.ctx, x.state, nil)
-		} else if chat.CodeOf(err) == chat.CodeConflict {
-			x.problem(chat.WrapError(chat.CodeConflict, opSync, err, "What was permanently deleted in session %s on another computer is not deleted here yet. %v", session, err))
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *exchange) deleteTurn(turn chat.TurnID) error {
-	receipt, err := x.DeleteTurn(x.ctx, turn)
-	if receipt.ID != "" { // the rest is done at the next start
-		x.report.DeletedTurns++
-		err = nil
-	}
-	return err
-}
-
-// replace puts what permanent deletions left in place of events into a file, and notes the contents that nothing names any more.
-func (x *exchange) replace(f file, parts []bundle.Gone) (changed bool, err error) {
-	for _, s := range f.segments {
-		i := slices.IndexFunc(parts, func(g bundle.Gone) bool { return g.Session == s.Session })
-		if i < 0 || len(s.Parcels) == 0 {
-			continue
-		}
-		now, named, err := x.Store.Replacements(x.ctx, s.Session, s.Parcels)
-		if err != nil {
-			return changed, err
-		}
-		var unnamed []string
-		for i, p := range s.Parcels {
-			r, ok := now[p.Event.Spot()]
-			if !ok {
-				continue
-			}
-			s.Parcels[i], changed = r, true
-			for _, c := range p.Contents {
-				sum := sha256.Sum256(c.Bytes)
-				if hash := hex.EncodeToString(sum[:]); len(c.Bytes) > apartFrom && !named[hash] {
-					unnamed = append(unnamed, x.box.contentName(s.Session, hash))
-				}
-			}
-		}
-		if len(unnamed) > 0 { // so that they are known if the rest does not happen
-			if err := x.Store.PutGone(x.ctx, bundle.Gone{Session: s.Session, Of: parts[i].Of, Contents: unnamed}); err != nil {
-				return changed, err
-			}
-		}
-	}
-	return changed, nil
 }
 
 // Deletion is a permanent deletion that the vault and its devices have not carried out completely.
 type Deletion struct {
 	Session chat.SessionID `json:"session_id"`
-	Of      string         `json:"of,omitempty"` // what was deleted in it, such as the content of a turn; empty: the session
-	Waiting []string       `json:"waiting"`      // the names of devices that have not answered
-	Files   int            `json:"files"`        // of the vault, that still contain it
+	Waiting []string       `json:"waiting"` // the names of devices that have not answered
+	Files   int            `json:"files"`   // of the vault, that still contain it
 }
 
 // deletions lists what is not carried out completely.
@@ -346,7 +244,7 @@ func (x *exchange) deletions() ([]Deletion, error) {
 	all, err := x.Store.Gone(x.ctx)
 	var out []Deletion
 	for _, g := range all {
-		d := Deletion{Session: g.Session, Of: g.Of, Waiting: []string{}, Files: len(g.Files)}
+		d := Deletion{Session: g.Session, Waiting: []string{}, Files: len(g.Files)}
 		for device := range x.logs {
 			if device == x.own && !g.Sent || device != x.own && !slices.Contains(g.Answered, device) {
 				d.Waiting = append(d.Waiting, x.nameOf(device))
@@ -357,6 +255,6 @@ func (x *exchange) deletions() ([]Deletion, error) {
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(a, b Deletion) int { return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Of, b.Of)) })
+	slices.SortFunc(out, func(a, b Deletion) int { return cmp.Compare(a.Session, b.Session) })
 	return out, err
 }

@@ -188,11 +188,5 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 		}
 		return content, err
 	})
-	for _, s := range f.segments {
-		for i := range s.Parcels {
-			p := &s.Parcels[i]
-			p.Replaced = p.Event.Payload != nil && !p.Event.Intact()
-		}
-	}
 	return f, err
 }

@@ -178,7 +178,7 @@ func (x *exchange) existing(batch []file) []bundle.Segment {
 	var out []bundle.Segment
 	for _, f := range batch {
 		for _, s := range f.segments {
-			if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err == nil && !deleted && len(s.Parcels) > 0 {
+			if deleted, err := x.Store.DeletedHere(x.ctx, s.Session); err == nil && !deleted && !s.Deleted {
 				s.In = logName(x.box.deviceName(f.Device), f.Number)
 				out = append(out, s)
 			}
@@ -220,17 +220,6 @@ func (x *exchange) applySession(device string, session chat.SessionID, batch []f
 	if err != nil {
 		return err
 	}
-	for _, p := range parts {
-		if p.Of != "" {
-			if err := x.putGone(bundle.Gone{Session: session, Of: p.Of, At: p.At, Answered: []string{device}}); err != nil {
-				return err
-			}
-		}
-	}
-	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Of != "" })
-	if len(parts) == 0 {
-		return nil
-	}
 	if i := slices.IndexFunc(parts, func(p part) bool { return p.Deleted }); i >= 0 {
 		if err := x.delete(device, parts[i].Segment); err != nil { // perhaps an answer of another session is being written
 			if !x.ofSession(device, session, err) {
@@ -260,9 +249,6 @@ func (x *exchange) applySession(device string, session chat.SessionID, batch []f
 		}
 		t := &trials[parts[0].file]
 		t.problems = append(t.problems, x.report.Problems[len(x.report.Problems)-1])
-		if x.state.Deleting[session] { // perhaps an answer is being written
-			here = ""
-		}
 	}
 	for _, p := range parts[fits:] {
 		trials[p.file].parts++
@@ -292,15 +278,6 @@ func (x *exchange) mergeParts(device string, session chat.SessionID, parts []par
 			break
 		}
 		fits++
-		if slices.ContainsFunc(p.Parcels, deletes) {
-			if err := x.merge(device, session, parcels, events); err != nil {
-				return 0, err
-			}
-			parcels, events = nil, 0
-			if err := x.deleteBefore(session, p.Parcels); err != nil {
-				return 0, err
-			}
-		}
 		for _, parcel := range p.Parcels {
 			if e := parcel.Event; e.Number() > have[e.Lane] {
 				have[e.Lane] = e.Number()

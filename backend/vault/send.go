@@ -27,8 +27,7 @@ func (x *exchange) send() error {
 		if x.report.Running = unsent.Running; !unsent.More {
 			x.unreadable(unsent.Faults)
 		}
-		unsent.Segments = slices.DeleteFunc(unsent.Segments, func(s bundle.Segment) bool { return s.Of != "" && x.state.Deleting[s.Session] })
-		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 && !s.Deleted && s.Of == "" })
+		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 && !s.Deleted })
 		if segments, err = x.announce(segments); err != nil {
 			return err
 		}
@@ -58,7 +57,7 @@ func (x *exchange) send() error {
 func (x *exchange) announce(segments []bundle.Segment) ([]bundle.Segment, error) {
 	var begun []bundle.Segment
 	for _, s := range segments {
-		if len(s.Parcels) > 0 {
+		if !s.Deleted {
 			begun = append(begun, bundle.Segment{Session: s.Session, In: logName(x.own, x.at(x.own).Number+1)})
 		}
 	}
@@ -157,7 +156,7 @@ func (x *exchange) take(f file) (foreign bool, err error) {
 	var known []bundle.Segment
 	in := logName(x.box.deviceName(f.Device), f.Number)
 	for _, s := range f.segments {
-		if len(s.Parcels) == 0 {
+		if s.Deleted {
 			continue
 		}
 		parcels, all, err := x.Store.Existing(x.ctx, s.Session, s.Parcels)

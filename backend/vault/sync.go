@@ -23,7 +23,6 @@ type Report struct {
 	Running        []chat.SessionID // are sent when their answers are complete
 	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
 	Deleted        []chat.SessionID // were deleted here, because another device deleted them
-	DeletedTurns   int              // were deleted here, because another device deleted them
 	Kept           []chat.SessionID // are what was deleted elsewhere, and had been continued or restored here: under new ids
 	Departed       bool             // a copy of this data, or what it is a copy of, writes too: it has a name of its own now
 	Problems       []error          // each says what waits; everything else went on
@@ -88,9 +87,6 @@ func (x *exchange) exchange() error {
 		return err
 	}
 	if err := x.receiveAll(); err != nil {
-		return err
-	}
-	if err := x.deleteTurns(); err != nil {
 		return err
 	}
 	if err := x.send(); err != nil {

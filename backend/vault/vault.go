@@ -12,7 +12,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/seal"
-	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -27,9 +26,6 @@ type Store interface {
 	NewVault(ctx context.Context, state []byte) error
 	// PutVault stores the state, and that the vault has these segments.
 	PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error
-	// Replacements returns what permanent deletions put in place of some events here, and the hashes of all contents that
-	// their session still has.
-	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (map[ledger.Spot]bundle.Parcel, map[string]bool, error)
 	// Unsent returns about limit bytes of what the vault lacks.
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
@@ -44,13 +40,12 @@ type Store interface {
 	Receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error)
 	// DeletedHere reports whether a session was permanently deleted, here or in the vault.
 	DeletedHere(ctx context.Context, session chat.SessionID) (bool, error)
-	// Gone lists the sessions that were deleted, and that a vault had, and what was deleted in others.
+	// Gone lists the sessions that were deleted, and that a vault had.
 	Gone(ctx context.Context) ([]bundle.Gone, error)
 	// PutGone adds what is known of the deletion of a session that does not exist here.
 	PutGone(ctx context.Context, more bundle.Gone) error
-	// Erased records that a file of the vault has nothing more of a deleted session, or of something in one, and what only
-	// it named is gone.
-	Erased(ctx context.Context, session chat.SessionID, of, file string) error
+	// Erased records that a file of the vault has nothing more of a deleted session, and what only it named is gone.
+	Erased(ctx context.Context, session chat.SessionID, file string) error
 	// ByHand returns when a session last came in a bundle; empty: it did not.
 	ByHand(ctx context.Context, session chat.SessionID) (string, error)
 	// Deletable returns CodeConflict while an answer is being written because of which a session cannot be deleted.
@@ -70,10 +65,6 @@ type Deps struct {
 	// Delete permanently deletes a session whose lanes still end where they were seen to; CodeConflict: it went on. If it
 	// returns a receipt and an error, the rest is done at the next start.
 	Delete func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
-	// Undeleted returns the turns that another device deleted, and that are here as they were: according to what is here of a
-	// session, and to events that are to come. DeleteTurn permanently deletes the content of one.
-	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
-	DeleteTurn func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error)
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
@@ -135,8 +126,6 @@ type state struct {
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
 	// Waiting are files of these with parts of sessions that could not be applied.
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
-	// Deleting are sessions in which other devices deleted something that may not be deleted here yet.
-	Deleting map[chat.SessionID]bool `json:"deleting,omitempty"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
 	// Came is when this data was connected to the vault, restored or copied. Who deleted a session before did not know
@@ -358,9 +347,6 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
 			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
-	if s.Deleting == nil {
-		s.Deleting = map[chat.SessionID]bool{}
-	}
 	if s.Waiting == nil {
 		s.Waiting = map[string][]waiting{}
 	}
@@ -477,7 +463,7 @@ func (x *exchange) leave() func(chat.SessionID, string) bool {
 			gone = map[chat.SessionID]bool{}
 			all, _ := x.Store.Gone(x.ctx) // after an error they are read
 			for _, g := range all {
-				gone[g.Session] = gone[g.Session] || g.Of == ""
+				gone[g.Session] = true
 			}
 		}
 		return gone[session]

@@ -402,8 +402,8 @@ func (m *moving) correct() error {
 		if m.created[id] {
 			continue
 		}
-		if err := t.Run(`UPDATE turns SET phase = ?, state_after = ?, index_status = ?, updated_at = ? WHERE id = ? AND (updated_at <> ? OR phase <> ?)`,
-			turn.Phase, schema.OrNull(turn.StateAfter), turn.IndexStatus, turn.UpdatedAt, id, turn.UpdatedAt, turn.Phase); err != nil {
+		if err := t.Run(`UPDATE turns SET phase = ?, state_after = ?, index_status = ?, updated_at = ? WHERE id = ? AND updated_at <> ?`,
+			turn.Phase, schema.OrNull(turn.StateAfter), turn.IndexStatus, turn.UpdatedAt, id, turn.UpdatedAt); err != nil {
 			return err
 		}
 	}

@@ -3,18 +3,13 @@ package bundles
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
-	"contextinfinity/backend/store/events"
-	"contextinfinity/backend/store/records"
-	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -30,24 +25,7 @@ func goneIn(db *gorm.DB) ([]bundle.Gone, error) {
 	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key LIKE ? ORDER BY key`, core.GoneKey+"%")
 	var out []bundle.Gone
 	for _, key := range keys {
-		gone, known, err := core.GoneOf(db, chat.SessionID(strings.TrimPrefix(key, core.GoneKey)), "")
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			out = append(out, gone)
-		}
-	}
-	parts, err2 := partsOf(db, "")
-	return append(out, parts...), errors.Join(err, err2)
-}
-
-// partsOf returns what was deleted in a session that stays; an empty id: in all.
-func partsOf(db *gorm.DB, session chat.SessionID) (out []bundle.Gone, err error) {
-	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key LIKE ? ORDER BY key`, core.PartKey+string(session)+"%")
-	for _, key := range keys {
-		in, of, _ := strings.Cut(strings.TrimPrefix(key, core.PartKey), " ")
-		gone, known, err := core.GoneOf(db, chat.SessionID(in), of)
+		gone, known, err := core.GoneOf(db, chat.SessionID(strings.TrimPrefix(key, core.GoneKey)))
 		if err != nil {
 			return nil, err
 		}
@@ -58,104 +36,10 @@ func partsOf(db *gorm.DB, session chat.SessionID) (out []bundle.Gone, err error)
 	return out, err
 }
 
-// carriedOut reports whether what was deleted in a session elsewhere is deleted here, or its session is not here.
-func carriedOut(db *gorm.DB, g bundle.Gone) (bool, error) {
-	found, err := sqlite.One[struct{ All, Deleting int }](db, "session", g.Session, `SELECT count(*) AS "all",
-		coalesce(sum(type = ? AND entity_id = ?), 0) AS deleting FROM events WHERE session_id = ?`, ledger.EventContentDeleted, g.Of, g.Session)
-	return found.All == 0 || found.Deleting > 0, err
-}
-
-// Undeleted returns the turns whose content another device deleted, and that are here as they were: according to what is here
-// of a session, and to events that are to come. A turn that is empty here counts too, if the other device found more of it.
-func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error) {
-	return core.Query(ctx, s, opGone, func(db *gorm.DB) (out []chat.TurnID, err error) {
-		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventContentDeleted)
-		if err != nil {
-			return nil, err
-		}
-		var all []ledger.Event
-		for _, p := range coming {
-			all = append(all, p.Event)
-		}
-		for _, r := range rows {
-			payload, err := core.UnpackPayload(db, r.SessionID, r.Payload)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, r.Event(payload))
-		}
-		for _, e := range all {
-			if e.Type != ledger.EventContentDeleted || slices.Contains(out, chat.TurnID(e.Entity)) {
-				continue
-			}
-			here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity)
-			if err != nil {
-				return nil, err
-			}
-			left, err := events.Listed(db, string(session), e)
-			if err != nil {
-				return nil, err
-			}
-			if len(here) > 0 && len(left) > 0 {
-				out = append(out, chat.TurnID(e.Entity))
-			}
-		}
-		return out, nil
-	})
-}
-
-// Replacements returns what permanent deletions put in place of some events of a session here; nothing for those that they did not
-// change. named are the hashes of all contents that the session still has.
-func (s *Bundles) Replacements(
-	ctx context.Context, session chat.SessionID, parcels []bundle.Parcel,
-) (out map[ledger.Spot]bundle.Parcel, named map[string]bool, err error) {
-	out, named = map[ledger.Spot]bundle.Parcel{}, map[string]bool{}
-	err = s.Read(ctx, opGone, func(db *gorm.DB) error {
-		deletions, err := core.DeletionsIn(db, string(session))
-		if err != nil || len(deletions) == 0 {
-			return err
-		}
-		state, _, err := records.ReplaySession(db, string(session))
-		if err != nil {
-			return err
-		}
-		x := exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}
-		for _, p := range parcels {
-			if len(deletions[p.Event.Spot()]) == 0 || !p.Event.Intact() {
-				continue
-			}
-			rows, err := core.EventAt(db, session, p.Event.Spot())
-			for _, r := range rows {
-				if p.Event.Payload, err = x.decoded.Payload(db, r); err == nil && !p.Event.Intact() {
-					p.Contents = nil
-					if p.Event.Payload != nil && slices.Contains(describing, p.Event.Type) {
-						p.Contents, err = x.contentsOf(p.Event)
-					}
-					out[p.Event.Spot()] = p
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if len(out) == 0 {
-			return nil
-		}
-		for c, err := range x.contents {
-			if err != nil {
-				return err
-			}
-			named[schema.HexHash(c.Bytes)] = true
-		}
-		return nil
-	})
-	return out, named, err
-}
-
 // PutGone adds what is known of the deletion of a session that does not exist here.
 func (s *Bundles) PutGone(ctx context.Context, more bundle.Gone) error {
 	return s.Write(ctx, opGone, func(t *core.Tx) error {
-		gone, known, err := core.GoneOf(t.DB, more.Session, more.Of)
+		gone, known, err := core.GoneOf(t.DB, more.Session)
 		if err != nil {
 			return err
 		}
@@ -173,16 +57,14 @@ func (s *Bundles) PutGone(ctx context.Context, more bundle.Gone) error {
 }
 
 // Erased records that a file of the vault has nothing more of a session that was deleted, and what only it named is gone.
-func (s *Bundles) Erased(ctx context.Context, session chat.SessionID, of, file string) error {
+func (s *Bundles) Erased(ctx context.Context, session chat.SessionID, file string) error {
 	return s.Write(ctx, opGone, func(t *core.Tx) error {
-		gone, _, err := core.GoneOf(t.DB, session, of)
+		gone, _, err := core.GoneOf(t.DB, session)
 		if err != nil {
 			return err
 		}
 		gone.Files = slices.DeleteFunc(gone.Files, func(name string) bool { return name == file })
-		if of == "" || len(gone.Files) == 0 { // otherwise the other files may name them
-			gone.Contents = nil
-		}
+		gone.Contents = nil
 		return core.PutGone(t, gone)
 	})
 }

@@ -90,11 +90,9 @@ type incoming struct {
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
 	gone    map[string]bool // documents that were deleted permanently
-	// replaced are payloads that a vault has in place of others, and that are certified by its seal.
-	replaced []ledger.DeletedEvent
-	deleted  int64 // the last event about a permanent deletion; 0: none
-	torn     bool
-	current  bool // the session in this database ends with the bundle's last event
+	deleted int64           // the last event about a permanent deletion; 0: none
+	torn    bool
+	current bool // the session in this database ends with the bundle's last event
 
 	lanes     map[string][][sha256.Size]byte // the hashes of each lane
 	deletions []deletion
@@ -120,7 +118,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 		return relation{}, err
 	}
 	if len(here) == 0 {
-		_, gone, err := core.GoneOf(db, chat.SessionID(in.session), "")
+		_, gone, err := core.GoneOf(db, chat.SessionID(in.session))
 		if err == nil && gone { // its id stays deleted, on every device
 			return in.asCopy(db)
 		}
@@ -250,7 +248,7 @@ func (in *incoming) importAsCopy(s *Bundles, rel relation, checkUnchanged func(*
 		return chat.Imported{}, err
 	}
 	err = s.takeOver(in.ctx, st, checkUnchanged, func(t *core.Tx) error {
-		if err := errors.Join(in.putReplaced(t), events.LinkRetrievedElsewhere(t), enqueueJobs(t, string(st.out.Session))); err != nil || c == nil {
+		if err := errors.Join(events.LinkRetrievedElsewhere(t), enqueueJobs(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
 		return t.Run(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
@@ -268,7 +266,7 @@ func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 	var deleted []string
 	gone := false
 	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
-		if _, gone, err = core.GoneOf(db, chat.SessionID(in.session), ""); err != nil || gone {
+		if _, gone, err = core.GoneOf(db, chat.SessionID(in.session)); err != nil || gone {
 			return err
 		}
 		if copied {
@@ -294,9 +292,6 @@ func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
 
 // replay creates the records of the events after one; c, if not nil, assigns new ids.
 func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat.Imported) error {
-	if err := in.putReplaced(t); err != nil {
-		return err
-	}
 	now := t.Now
 	p := &events.Applier{Tx: t, Session: string(out.Session)}
 	_, err := in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
@@ -328,14 +323,6 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		out.Branches = max(out.Branches-1, 0)
 	}
 	return in.checkRecords(t, p.Session)
-}
-
-// putReplaced notes the payloads that are certified by the seal of a vault.
-func (in *incoming) putReplaced(t *core.Tx) error {
-	if len(in.replaced) == 0 {
-		return nil
-	}
-	return core.PutReplaced(t, chat.SessionID(in.session), in.replaced)
 }
 
 // play applies an event, and counts it. original is the bundle's id of its entity.

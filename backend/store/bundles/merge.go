@@ -74,10 +74,9 @@ func (in *incoming) mergeable(db *gorm.DB, here map[string]int) (one, merges, mo
 			return one, false, more, less, err
 		}
 	}
-	// Documents that were deleted permanently elsewhere still exist here: removing them is the user's decision. What comes from a
-	// vault was deleted by the user on another device, and is deleted here before.
+	// Documents that were deleted permanently elsewhere still exist here: removing them is the user's decision.
 	for _, d := range in.deletions {
-		if in.bundle == nil || d.n <= here[d.lane] {
+		if d.n <= here[d.lane] {
 			continue
 		}
 		for _, id := range d.files {
@@ -108,9 +107,6 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 	}
 	last, err := sqlite.One[int64](t.DB, "session", in.session, `SELECT max(event_seq) FROM events WHERE session_id = ?`, in.session)
 	if err != nil {
-		return err
-	}
-	if err := in.putReplaced(t); err != nil {
 		return err
 	}
 	now, p := t.Now, &events.Applier{Tx: t, Session: in.session}

@@ -23,10 +23,10 @@ import (
 
 const opReceive = "vault.receive"
 
-// errDiverged means that two devices wrote the same lane.
+// errDiverged means that two devices wrote the same lane, or that documents exist here that were deleted elsewhere.
 var errDiverged = chat.Errorf(chat.CodeConflict, opReceive,
-	"It cannot be merged with what is here, so nothing of it was changed: a copy of this data wrote under the same name.").
-	WithHint("export the session there and import it here: it becomes a copy")
+	"It cannot be merged with what is here, so nothing of it was changed: a copy of this data wrote under the same name, or a document that was permanently deleted there exists here.").
+	WithHint("delete the document here too, or export the session there and import it here: it becomes a copy")
 
 // Lanes returns the number of the last event of each lane of a session; none if it does not exist here.
 func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error) {
@@ -90,7 +90,6 @@ func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels [
 	if err != nil {
 		return chat.Imported{}, err
 	}
-	in.replaced = from.replaced
 	return in.importTo(s)
 }
 
@@ -102,9 +101,6 @@ type assembled struct {
 	upTo    int64 // where the last event of before is stored here; what is written later is not part of it
 	lanes   bool
 	added   []bundle.Parcel // in the order of the ledger
-	// replaced are payloads of these that the events themselves may not certify yet.
-	replaced  []ledger.DeletedEvent
-	deletions ledger.Deletions
 }
 
 // assemble takes the events that do not exist here.
@@ -131,16 +127,6 @@ func (a *assembled) assemble(db *gorm.DB, parcels []bundle.Parcel) error {
 		here[at] = p.Event.Hash
 		a.lanes = a.lanes || at.Lane != ""
 		a.added = append(a.added, p)
-		if p.Replaced {
-			a.replaced = append(a.replaced, ledger.DeletedEvent{Lane: at.Lane, Seq: at.Number, SHA256: schema.HexHash(p.Event.Payload)})
-		}
-	}
-	a.deletions = ledger.Deletions{}
-	if err := core.ReplacedIn(db, string(a.session), a.deletions); err != nil {
-		return err
-	}
-	for _, r := range a.replaced {
-		a.deletions.AddEvent(r, "")
 	}
 	slices.SortFunc(a.added, func(x, y bundle.Parcel) int { return order(x.Event, y.Event) })
 	return nil
@@ -155,7 +141,7 @@ func order(x, y ledger.Event) int {
 func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error) {
 	err = a.s.Read(a.ctx, opReceive, func(db *gorm.DB) error {
 		x := exporter{ctx: a.ctx, db: db, session: string(a.session), upTo: a.upTo}
-		return bundle.ReadLedger(a.session, a.lanes, a.deletions, a.merged(x.events()), do)
+		return bundle.ReadLedger(a.session, a.lanes, a.merged(x.events()), do)
 	})
 	return false, err
 }

@@ -37,7 +37,7 @@ func (s *Bundles) NewVault(ctx context.Context, state []byte) error {
 		all, err := goneIn(t.DB)
 		for _, g := range all {
 			if err == nil {
-				err = core.PutGone(t, bundle.Gone{Session: g.Session, Of: g.Of, Knew: g.Knew, At: g.At})
+				err = core.PutGone(t, bundle.Gone{Session: g.Session, Knew: g.Knew, At: g.At})
 			}
 		}
 		if err != nil {
@@ -60,8 +60,8 @@ func (s *Bundles) PutVault(ctx context.Context, state []byte, segments []bundle.
 }
 
 func putSegment(t *core.Tx, g bundle.Segment) error {
-	if g.Deleted || g.Of != "" {
-		gone, _, err := core.GoneOf(t.DB, g.Session, g.Of)
+	if g.Deleted {
+		gone, _, err := core.GoneOf(t.DB, g.Session)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func putSegment(t *core.Tx, g bundle.Segment) error {
 		return core.PutGone(t, gone)
 	}
 	if deleted, err := deletedHere(t.DB, g.Session); err != nil || deleted { // meanwhile: the vault does not bring it back
-		gone, known, err2 := core.GoneOf(t.DB, g.Session, "")
+		gone, known, err2 := core.GoneOf(t.DB, g.Session)
 		if err = errors.Join(err, err2); err != nil || !known || g.In == "" {
 			return err
 		}
@@ -87,25 +87,7 @@ func putSegment(t *core.Tx, g bundle.Segment) error {
 	if g.In != "" && !slices.Contains(has.Files, g.In) {
 		has.Files = append(has.Files, g.In)
 	}
-	return errors.Join(core.PutInVault(t, g.Session, has), putLate(t, g))
-}
-
-// putLate notes that a file of the vault has, or will have, what was deleted in a session: it was written before its
-// device knew, or when the text was already on its way.
-func putLate(t *core.Tx, g bundle.Segment) error {
-	parts, err := partsOf(t.DB, g.Session)
-	if err != nil || len(parts) == 0 || g.In == "" {
-		return err
-	}
-	deletions, err := core.DeletionsIn(t.DB, string(g.Session))
-	late := slices.ContainsFunc(g.Parcels, func(p bundle.Parcel) bool { return len(deletions[p.Event.Spot()]) > 0 && p.Event.Intact() })
-	for _, part := range parts {
-		if err == nil && (late || !part.Sent) {
-			part.Files = append(part.Files, g.In)
-			err = core.PutGone(t, part)
-		}
-	}
-	return err
+	return core.PutInVault(t, g.Session, has)
 }
 
 // Unsent returns about as many bytes as limit says, up to the end of a transaction. A session of which everything is in the
@@ -131,20 +113,8 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 			return err
 		}
 		for _, g := range all {
-			if g.Sent {
-				continue
-			}
-			if g.Of != "" {
-				done, err := carriedOut(db, g)
-				if err != nil {
-					return err
-				}
-				if !done {
-					continue
-				}
-			}
-			if out.More = out.More || !mayRead; mayRead {
-				out.Segments = append(out.Segments, bundle.Segment{Session: g.Session, Knew: g.Knew, Deleted: g.Of == "", At: g.At, Of: g.Of})
+			if out.More = out.More || !g.Sent && !mayRead; !g.Sent && mayRead {
+				out.Segments = append(out.Segments, bundle.Segment{Session: g.Session, Knew: g.Knew, Deleted: true, At: g.At})
 			}
 		}
 		for _, r := range rows {

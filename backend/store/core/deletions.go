@@ -1,19 +1,14 @@
 package core
 
 import (
-	"errors"
-	"slices"
-
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
-// DeletionsIn reads which parts of a session's ledger were deleted permanently: what its events say, and what came from a
-// vault before such an event.
+// DeletionsIn reads which parts of a session's ledger were deleted permanently.
 func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 	out := ledger.Deletions{}
 	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentDeleted)
@@ -23,43 +18,5 @@ func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 			out.Add(r.Event(payload))
 		}
 	}
-	return out, errors.Join(err, ReplacedIn(db, session, out))
-}
-
-// ReplacedIn adds what PutReplaced noted.
-func ReplacedIn(db *gorm.DB, session string, out ledger.Deletions) error {
-	early, err := replacedOf(db, session)
-	for _, r := range early {
-		out.AddEvent(r, "")
-	}
-	return err
-}
-
-// SessionsReplaced returns the sessions of which PutReplaced noted something.
-func SessionsReplaced(db *gorm.DB) (map[string]bool, error) {
-	ids, err := sqlite.All[string](db, `SELECT substr(key, ?) FROM settings WHERE key LIKE ?`, len(ReplacedKey)+1, ReplacedKey+"%")
-	return schema.SetOf(ids), err
-}
-
-func replacedOf(db *gorm.DB, session string) (out []ledger.DeletedEvent, err error) {
-	_, err = settingOf(db, ReplacedKey+session, &out)
 	return out, err
-}
-
-// PutReplaced notes payloads that a vault has in place of others, because of permanent deletions whose events may come later.
-func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) error {
-	all, err := replacedOf(t.DB, string(session))
-	if err != nil {
-		return err
-	}
-	for _, r := range more {
-		if !slices.Contains(all, r) {
-			all = append(all, r)
-		}
-	}
-	value, err := chat.MarshalJSON(all)
-	if err != nil {
-		return err
-	}
-	return PutSetting(t, ReplacedKey+string(session), value)
 }

@@ -7,8 +7,6 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/ledger"
-	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -19,10 +17,7 @@ const (
 	VaultKey   = "vault"             // the state of the vault, if there is one
 	InVaultKey = "in vault "         // and a session's id: InVault
 	GoneKey    = "deleted in vault " // and a session's id: bundle.Gone
-	PartKey    = "part of vault "    // a session's id, a space, and what was deleted in it: bundle.Gone
 	ByHandKey  = "by hand "          // and a session's id: when it last came in a bundle, while there was a vault
-	// ReplacedKey and a session's id: payloads in place of others, as a list of ledger.DeletedEvent
-	ReplacedKey = "replaced in vault "
 )
 
 // InVault is what a vault has of a session.
@@ -64,17 +59,10 @@ func PutInVault(t *Tx, session chat.SessionID, has InVault) error {
 	return PutSetting(t, InVaultKey+string(session), value)
 }
 
-func goneKey(session chat.SessionID, of string) string {
-	if of != "" {
-		return PartKey + string(session) + " " + of
-	}
-	return GoneKey + string(session)
-}
-
-// GoneOf returns what is known of the deletion of a session that the vault had, or of something in one.
-func GoneOf(db *gorm.DB, session chat.SessionID, of string) (gone bundle.Gone, known bool, err error) {
-	known, err = settingOf(db, goneKey(session, of), &gone)
-	gone.Session, gone.Of = session, of
+// GoneOf returns what is known of the deletion of a session that the vault had.
+func GoneOf(db *gorm.DB, session chat.SessionID) (gone bundle.Gone, known bool, err error) {
+	known, err = settingOf(db, GoneKey+string(session), &gone)
+	gone.Session = session
 	return gone, known, err
 }
 
@@ -88,16 +76,11 @@ func PutGone(t *Tx, gone bundle.Gone) error {
 	if err != nil {
 		return err
 	}
-	return PutSetting(t, goneKey(gone.Session, gone.Of), value)
+	return PutSetting(t, GoneKey+string(gone.Session), value)
 }
 
 // number is an event's number in its lane.
 const number = `iif(lane_seq = 0, event_seq, lane_seq)`
-
-// EventAt returns the event of a session with a place in a lane, if it is here.
-func EventAt(db *gorm.DB, session chat.SessionID, at ledger.Spot) ([]schema.EventRow, error) {
-	return sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND lane = ? AND `+number+` = ?`, session, at.Lane, at.Number)
-}
 
 // LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after
 // one; 0: with all.

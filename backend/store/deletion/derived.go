@@ -42,11 +42,11 @@ func (x *turnDeletion) first() int64 {
 // affectedStates returns the state summaries that cover the turns and share words with them, unpacked. An unreadable
 // state is assumed to share some.
 func (x *turnDeletion) affectedStates() ([]schema.StateRow, error) {
-	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' OR id IN ?
-		ORDER BY branch_id, state_seq`, x.branches(), x.first(), append([]string{""}, x.listed[ledger.EventStateCommitted]...))
+	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
+		x.branches(), x.first())
 	var out []schema.StateRow
 	for _, r := range rows {
-		if r.Unpack(x.DB) != nil || slices.Contains(x.listed[ledger.EventStateCommitted], r.ID) || x.words.Without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON) {
+		if r.Unpack(x.DB) != nil || x.words.Without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON) {
 			out = append(out, r)
 		}
 	}
@@ -95,7 +95,7 @@ func (x *turnDeletion) packStatesAlone(ids []string) error {
 }
 
 func (x *turnDeletion) rewriteState(r schema.StateRow) error {
-	r.Summary = x.without(ledger.EventStateCommitted, r.ID, r.Summary, r.ValidationJSON)
+	r.Summary = x.words.Without(r.Summary)
 	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
 		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
@@ -110,12 +110,6 @@ func (x *turnDeletion) moveHeads() error {
 		branch, err := schema.BranchByID(x.DB, chat.BranchID(id))
 		if err != nil {
 			return err
-		}
-		if ours, err := x.Device.Finishes(x.DB, id); err != nil || !ours { // no worker here commits on another device's
-			if err != nil {
-				return err
-			}
-			continue
 		}
 		head, err := records.StateByID(x.DB, chat.StateID(branch.HeadState))
 		if err != nil {
@@ -146,11 +140,7 @@ func (x *turnDeletion) pendingOn(b schema.BranchRow, head schema.StateRow) bool 
 
 // covering returns the range summaries that represent the turns and share words with them.
 func (x *turnDeletion) covering() ([]schema.RangeSummaryRow, error) {
-	out, err := sqlite.All[schema.RangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE id IN ? ORDER BY id`,
-		append([]string{""}, x.listed[ledger.EventSummaryCreated]...))
-	if err != nil {
-		return nil, err
-	}
+	var out []schema.RangeSummaryRow
 	for _, t := range x.turns {
 		rows, err := sqlite.All[schema.RangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
 			x.branches(), t.TurnSeq, t.TurnSeq)
@@ -174,7 +164,7 @@ func (x *turnDeletion) summaries() error {
 		return err
 	}
 	for _, r := range rows {
-		r.Content = x.without(ledger.EventSummaryCreated, r.ID, r.Content, r.ValidationJSON)
+		r.Content = x.words.Without(r.Content)
 		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
@@ -192,18 +182,14 @@ func (x *turnDeletion) summaries() error {
 func (x *turnDeletion) names() error {
 	session := chat.SessionID(x.subject.Session)
 	own := sync.OnceValues(x.ownWords)
-	listed := map[string]bool{} // names that another device found
 	reveals := func(name string) (bool, error) {
-		if listed[name] {
-			return true, nil
-		}
 		if name = originPrefix().ReplaceAllString(name, ""); !x.words.In(name) {
 			return false, nil
 		}
 		words, err := own()
 		return words.In(name), err
 	}
-	if err := x.deleteFormerNames(session, listed, reveals); err != nil {
+	if err := x.deleteFormerNames(session, reveals); err != nil {
 		return err
 	}
 	revealed, err := reveals(x.subject.Title)
@@ -229,7 +215,7 @@ func (x *turnDeletion) names() error {
 var originPrefix = pattern.New(`^(?:from|rollback to) #\d+: `)
 
 // deleteFormerNames removes names from the ledger.
-func (x *turnDeletion) deleteFormerNames(session chat.SessionID, listed map[string]bool, reveals func(string) (bool, error)) error {
+func (x *turnDeletion) deleteFormerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
 	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
@@ -239,13 +225,6 @@ func (x *turnDeletion) deleteFormerNames(session chat.SessionID, listed map[stri
 		payload, err := x.decoded.Payload(x.DB, r)
 		if err != nil || payload == nil {
 			continue
-		}
-		reveals := reveals
-		if x.listedNames[string(r.Hash)] {
-			reveals = func(name string) (bool, error) {
-				listed[name] = true
-				return true, nil
-			}
 		}
 		switch ledger.Type(r.Type) {
 		case ledger.EventSessionCreated:

@@ -104,27 +104,7 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
-	if err := events.Record(e.Tx, session, ledger.EventContentDeleted, e.subject.Subject, record); err != nil {
-		return err
-	}
-	return e.partGone(session)
-}
-
-// partGone notes that files of a vault have what was deleted in a session, and that the other devices will be informed.
-func (e *Operation) partGone(session chat.SessionID) error {
-	has, known, err := core.InVaultOf(e.DB, session)
-	if err != nil || !known {
-		return err
-	}
-	part, known, err := core.GoneOf(e.DB, session, e.subject.Subject)
-	if err != nil {
-		return err
-	}
-	if !known {
-		part.At = e.Stamp()
-	}
-	part.Files = append(part.Files, has.Files...)
-	return core.PutGone(e.Tx, part)
+	return events.Record(e.Tx, session, ledger.EventContentDeleted, e.subject.Subject, record)
 }
 
 // rebase repacks what is packed against a payload that is about to change, without a base.

@@ -1,7 +1,6 @@
 package deletion
 
 import (
-	"bytes"
 	"slices"
 
 	"contextinfinity/backend/chat"
@@ -20,9 +19,6 @@ type turnDeletion struct {
 	files     []string         // documents used by these turns only
 	words     WordSet          // of everything that is deleted
 	visibleOn map[string]bool  // branches from which the turn is visible
-	// What other devices found, by the type of the event, and the hashes of these events.
-	listed      map[ledger.Type][]string
-	listedNames map[string]bool
 }
 
 // turn empties a turn: its messages become [erased], and data derived from it is deleted or loses the lines that
@@ -30,7 +26,7 @@ type turnDeletion struct {
 func (e *Operation) turn() error {
 	x := &turnDeletion{Operation: e}
 	for _, do := range []func() error{
-		x.listedElsewhere, x.gather, x.unsent, x.documents, x.contexts, x.lookedUp, x.listedLookups, x.states, x.summaries, x.names, x.memory, x.steps, x.messages, x.programs, x.fence,
+		x.gather, x.unsent, x.documents, x.contexts, x.lookedUp, x.states, x.summaries, x.names, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
 		if err := do(); err != nil {
 			return err
@@ -43,23 +39,15 @@ func (e *Operation) turn() error {
 func (x *turnDeletion) gather() error {
 	var err error
 	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
-		  SELECT id, user_hash FROM turns WHERE id = ? OR id IN ? AND session_id = ? UNION
+		  SELECT id, user_hash FROM turns WHERE id = ? UNION
 		  SELECT t.id, t.user_hash FROM same JOIN turns t ON t.session_id = ? AND t.user_hash = same.said
 		    AND (t.retry_of = same.id OR t.id = (SELECT o.retry_of FROM turns o WHERE o.id = same.id)))
-		SELECT t.* FROM same JOIN turns t ON t.id = same.id ORDER BY t.n`,
-		x.subject.Subject, append([]string{""}, x.listed[ledger.EventTurnAccepted]...), x.subject.Session, x.subject.Session)
+		SELECT t.* FROM same JOIN turns t ON t.id = same.id ORDER BY t.n`, x.subject.Subject, x.subject.Session)
 	if err != nil {
 		return err
 	}
 	x.words = WordSet{}
-	_, shell, err := schema.EncodeMessage(chat.UserText(DeletedMark))
-	if err != nil {
-		return err
-	}
 	for _, t := range x.turns {
-		if bytes.Equal(t.UserHash, shell) { // it was deleted before
-			continue
-		}
 		x.words.JSON(t.UserMessageJSON)
 		x.words.JSON(schema.Text(t.FinalAssistantMessageJSON))
 		steps, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id = ?`, t.ID)

@@ -158,22 +158,15 @@ func (a *Audit) ledger() {
 // deletions reads which parts of the session's ledger were deleted permanently, and compares each with its receipt.
 func (a *Audit) deletions() {
 	a.deleted = ledger.Deletions{}
-	var err error
-	if a.early == nil {
-		a.early, err = core.SessionsReplaced(a.DB)
-	}
-	if a.early[a.session] {
-		err = core.ReplacedIn(a.DB, a.session, a.deleted)
-	}
-	a.expect(err == nil, findUnreadable, "settings", "", "The permanent deletions cannot be read.")
 	if !a.mayHold(schema.DeletedContent) {
 		return
 	}
+	var err error
 	a.deleted, err = core.DeletionsIn(a.DB, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "The permanent deletions cannot be read.")
 	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
-	recorded := map[string]bool{"": true}
+	recorded := map[string]bool{}
 	for _, all := range a.deleted {
 		for _, e := range all {
 			if !recorded[e.Receipt] && !slices.Contains(receipts, e.Receipt) {

@@ -53,7 +53,6 @@ type Audit struct {
 	scopes     map[string]string // conditions that select its rows, by table
 	empty      int64             // tables without rows of it, as bits (schema.EmptyTables)
 	deleted    ledger.Deletions  // of the session
-	early      map[string]bool   // sessions with payloads that are certified by a vault; nil: not read yet
 	Want, Have *ledger.State     // of the session: according to its ledger, and as stored
 	named      map[string]bool   // unreadable records of the session, as table/id
 	// calibrated are the newest calibrations in the ledgers read so far.

@@ -15,8 +15,6 @@ import (
 type Parcel struct {
 	Event    ledger.Event
 	Contents []Content
-	// Replaced: the payload is what a permanent deletion put in place of another one; the event that says so comes separately.
-	Replaced bool
 }
 
 // Segment is a part of a session's ledger that travels alone: events in the order in which a device stored them, among
@@ -30,18 +28,15 @@ type Segment struct {
 	// Deleted: the session was permanently deleted, when it was as Knew says. There are no events.
 	Deleted bool
 	At      string // when
-	// Of: the text of this turn was permanently deleted in the session. There are no events.
-	Of string
 	// Upto is where the device stored the last of them, if nothing follows it there; it does not travel.
 	Upto int64
 	// In is the file of the vault with the segment; it does not travel.
 	In string
 }
 
-// Gone is a session that was permanently deleted, and that a vault had; or what was deleted in a session that stays.
+// Gone is a session that was permanently deleted, and that a vault had.
 type Gone struct {
 	Session  chat.SessionID   `json:"-"`
-	Of       string           `json:"-"`                  // as Segment.Of, or what else was deleted; empty: the session itself
 	Knew     map[string]int64 `json:"knew"`               // as Segment.Knew
 	At       string           `json:"at,omitempty"`       // when it was deleted first, as far as known
 	Sent     bool             `json:"sent,omitempty"`     // the vault has the deletion from this device
@@ -64,7 +59,6 @@ type segmentHead struct {
 	Events  int              `json:"events"`
 	Deleted bool             `json:"deleted,omitempty"`
 	At      string           `json:"at,omitempty"`
-	Of      string           `json:"of,omitempty"`
 }
 
 // Encode appends a segment to b: a line that describes it; for each event its line, as in a bundle, and for each of its
@@ -75,7 +69,7 @@ func (s Segment) Encode(b *bytes.Buffer, apart func(session chat.SessionID, c Co
 		b.WriteByte('\n')
 		return err
 	}
-	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels), s.Deleted, s.At, s.Of})); err != nil {
+	if err := put(chat.MarshalJSON(segmentHead{s.Session, s.Knew, len(s.Parcels), s.Deleted, s.At})); err != nil {
 		return err
 	}
 	for _, p := range s.Parcels {
@@ -109,7 +103,7 @@ func DecodeSegments(b []byte, fetch func(session chat.SessionID, sha256 string) 
 		if err := r.line(&head); err != nil {
 			return nil, err
 		}
-		s := Segment{Session: head.Session, Knew: head.Knew, Deleted: head.Deleted, At: head.At, Of: head.Of}
+		s := Segment{Session: head.Session, Knew: head.Knew, Deleted: head.Deleted, At: head.At}
 		r.session = head.Session
 		for range head.Events {
 			p, err := r.parcel()
@@ -196,12 +190,9 @@ func (r *segmentReader) content(head contentHead) (Content, error) {
 }
 
 // ReadLedger reads the ledger of a session that was put together from parts, with the checks that a bundle gets: each event
-// has its position as Seq, and its number as LaneSeq if there are lanes. deletions are those known beside its events.
-func ReadLedger(
-	session chat.SessionID, lanes bool, deletions ledger.Deletions, parcels iter.Seq2[Parcel, error], do func(ledger.Event, []Content) error,
-) error {
+// has its position as Seq, and its number as LaneSeq if there are lanes.
+func ReadLedger(session chat.SessionID, lanes bool, parcels iter.Seq2[Parcel, error], do func(ledger.Event, []Content) error) error {
 	p := pass{meta: Meta{SessionID: session}, tails: ledger.Tails{}, payloads: newPayloadCheck()}
-	p.payloads.deletions = deletions
 	if lanes {
 		p.meta.Lanes, p.meta.SchemaVersion = 1, SchemaVersionLanes
 	}
