@@ -402,8 +402,10 @@ func (m *moving) correct() error {
 		if m.created[id] {
 			continue
 		}
-		if err := t.Run(`UPDATE turns SET phase = ?, state_after = ?, index_status = ?, updated_at = ? WHERE id = ? AND (updated_at <> ? OR phase <> ?)`,
-			turn.Phase, schema.OrNull(turn.StateAfter), turn.IndexStatus, turn.UpdatedAt, id, turn.UpdatedAt, turn.Phase); err != nil {
+		// Two changes of a turn may have the same moment.
+		values := []any{turn.Phase, schema.OrNull(turn.StateAfter), turn.IndexStatus, turn.UpdatedAt}
+		if err := t.Run(`UPDATE turns SET (phase, state_after, index_status, updated_at) = (?, ?, ?, ?)
+			WHERE id = ? AND (phase, state_after, index_status, updated_at) IS NOT (?, ?, ?, ?)`, slices.Concat(values, []any{id}, values)...); err != nil {
 			return err
 		}
 	}
