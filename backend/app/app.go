@@ -340,9 +340,7 @@ func (a *app) openTransfers(count func(string) int) {
 			return a.Deletion.DeleteAsSeen(ctx, session, seen)
 		},
 		Undeleted: a.Store.Undeleted,
-		DeleteTurn: func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error) {
-			return a.Deletion.Delete(ctx, chat.DeletionTurn, string(turn), nil)
-		},
+		DeleteTurn: a.Deletion.DeleteTurnAs,
 		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{

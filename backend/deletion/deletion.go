@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // Store deletes permanently and keeps the receipts.
@@ -15,6 +16,8 @@ type Store interface {
 	Delete(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error)
 	// DeleteAsSeen deletes a session whose lanes still end where they were seen to; otherwise CodeConflict.
 	DeleteAsSeen(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
+	// DeleteTurnAs deletes the content of a turn as another device did, according to events that are to come from there.
+	DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
 	// DeletableCopies returns the other sessions that contain the messages of a session or turn.
 	DeletableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
@@ -59,6 +62,14 @@ func (s *Service) DeleteAsSeen(
 ) (chat.Receipt, error) {
 	return s.delete(ctx, chat.DeletionSession, string(session), nil, nil, func() (chat.Receipt, error) {
 		return s.Store.DeleteAsSeen(ctx, session, seen)
+	})
+}
+
+// DeleteTurnAs permanently deletes the content of a turn as another device did, according to events that are to come from there.
+// CodeConflict: it cannot be deleted now; nothing was deleted then.
+func (s *Service) DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
+	return s.delete(ctx, chat.DeletionTurn, string(turn), nil, nil, func() (chat.Receipt, error) {
+		return s.Store.DeleteTurnAs(ctx, turn, coming)
 	})
 }
 

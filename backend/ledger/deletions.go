@@ -17,6 +17,8 @@ type ContentDeleted struct {
 	Receipt string         `json:"receipt"`
 	Events  []DeletedEvent `json:"events"`
 	Files   []chat.FileID  `json:"files,omitempty"` // deleted documents
+	// Travels: a vault had the session, so the other devices delete it too. Earlier deletions are of one device only.
+	Travels bool `json:"travels,omitempty"`
 }
 
 // DeletedEvent is an earlier event whose payload was replaced.
@@ -34,6 +36,8 @@ type Deletions map[Spot][]Deletion
 type Deletion struct {
 	Hash    []byte // SHA-256
 	Receipt string
+	By      Spot   // the event that says so; zero: it has not come yet
+	Of      string // what was deleted
 }
 
 // Add reads an intact content_erased event. Other events are ignored.
@@ -47,17 +51,75 @@ func (x Deletions) Add(e Event) {
 	}
 	for _, r := range env.Data.Events {
 		if r.Seq < e.Number() {
-			x.AddEvent(r, env.Data.Receipt)
+			x.add(r, Deletion{Receipt: env.Data.Receipt, By: e.Spot(), Of: e.Entity})
 		}
 	}
 }
 
-// AddEvent adds a replacement. An empty receipt: the event that names it has not come yet.
-func (x Deletions) AddEvent(r DeletedEvent, receipt string) {
+func (x Deletions) add(r DeletedEvent, d Deletion) {
 	if hash, err := hex.DecodeString(r.SHA256); err == nil {
+		d.Hash = hash
 		at := Spot{r.Lane, r.Seq}
-		x[at] = append(x[at], Deletion{hash, receipt})
+		x[at] = append(x[at], d)
 	}
+}
+
+// AddEarly adds a replacement of which the event that says so has not come yet.
+func (x Deletions) AddEarly(r DeletedEvent) { x.add(r, Deletion{}) }
+
+// Lacks returns what was deleted from a payload that a permanent deletion put in place of another one: each device deletes from what
+// it has, so what its lane certifies lacks all that the lane deleted before too. last is the latest event that certifies it. Nothing:
+// no event here certifies it.
+func (x Deletions) Lacks(at Spot, payload []byte) (of map[string]bool, last Spot) {
+	of = map[string]bool{}
+	sum := sha256.Sum256(payload)
+	for _, m := range x[at] {
+		if m.By == (Spot{}) || !bytes.Equal(m.Hash, sum[:]) {
+			continue
+		}
+		for _, d := range x[at] {
+			if d.By.Lane == m.By.Lane && d.By.Number <= m.By.Number && d.By.Number > 0 {
+				of[d.Of] = true
+			}
+		}
+		if last.before(m.By) {
+			last = m.By
+		}
+	}
+	return of, last
+}
+
+// First returns the first event, in the common order, that certifies a payload with a hash.
+func (x Deletions) First(at Spot, sha256 string) (first Spot) {
+	for _, d := range x[at] {
+		if hex.EncodeToString(d.Hash) == sha256 && d.By != (Spot{}) && (first == (Spot{}) || d.By.before(first)) {
+			first = d.By
+		}
+	}
+	return first
+}
+
+// before is the common order of events.
+func (s Spot) before(t Spot) bool {
+	return s.Number < t.Number || s.Number == t.Number && s.Lane < t.Lane
+}
+
+// Newer reports whether the payload of an event is to stand in place of another one, wherever that is: more was deleted from it, or
+// the same and it was certified later. Of two payloads from which different things were deleted neither is newer, and nothing is
+// known of one that no event here certifies. So devices that know the same never disagree.
+func (x Deletions) Newer(e Event, than []byte) bool {
+	mine, last := x.Lacks(e.Spot(), e.Payload)
+	theirs, theirLast := x.Lacks(e.Spot(), than)
+	e.Payload = than
+	if len(mine) == 0 || len(theirs) == 0 && !e.Intact() {
+		return false
+	}
+	for of := range theirs {
+		if !mine[of] {
+			return false
+		}
+	}
+	return len(mine) > len(theirs) || theirLast.before(last)
 }
 
 // Certifies reports whether the payload matches the event's hash, or is its replacement from a permanent deletion.

@@ -95,10 +95,8 @@ func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, 
 		Delete: func(ctx context.Context, s chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return m.DeleteAsSeen(ctx, s, seen)
 		},
-		Undeleted: m.Undeleted,
-		DeleteTurn: func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error) {
-			return m.Delete(ctx, chat.DeletionTurn, string(turn))
-		},
+		Undeleted:  m.Undeleted,
+		DeleteTurn: m.DeleteTurnAs,
 	})
 }
 

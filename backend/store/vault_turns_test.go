@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -186,5 +187,107 @@ func TestTheDeletionOfATurnTravels(t *testing.T) {
 			}
 			settle(t, append(all, fresh))
 		})
+	}
+}
+
+// together makes members use one folder.
+func together(t *testing.T, all []*member) {
+	t.Helper()
+	for _, m := range all[1:] {
+		m.folder = all[0].folder
+		code, _ := aVault()
+		_, err := m.vault.Connect(m.ctx, vault.Target{Address: m.folder}, code)
+		m.ok(err)
+	}
+}
+
+// states returns the texts of all states of a session.
+func (d *device) states(s chat.SessionID) (out []string) {
+	d.Helper()
+	state := d.state(s)
+	for _, id := range slices.Sorted(maps.Keys(state.States)) {
+		out = append(out, id+": "+d.summaryOf(chat.StateID(id)))
+	}
+	return out
+}
+
+func (d *device) summaryOf(id chat.StateID) string {
+	d.Helper()
+	st, err := d.State(d.ctx, id)
+	d.ok(err)
+	return st.Summary
+}
+
+// TestASecondDeletionFromTheSameText: two turns that one state repeats are deleted one after the other, on either device. Then the
+// text of neither is in the vault, on a device or on a new one, and all have the same of the rest.
+func TestASecondDeletionFromTheSameText(t *testing.T) {
+	for _, second := range []int{0, 1} {
+		all, s := members(t, 2, true)
+		together(t, all)
+		a := all[0]
+		one, two := a.say(s.ActiveBranch, "canaryone question", "an answer"), a.say(s.ActiveBranch, "canarytwo question", "an answer")
+		b, err := a.Branch(a.ctx, s.ActiveBranch)
+		a.ok(err)
+		_, err = a.Commit(a.ctx, chat.Commit{
+			BranchID: s.ActiveBranch, Epoch: b.Epoch, Turns: []chat.TurnID{one.ID, two.ID}, Summary: "## Facts\n- canaryone fact\n- canarytwo fact\n- unrelated words",
+			TokenCount: 9, Origin: chat.StateFallback,
+		})
+		a.ok(err)
+		exchangeAll(t, all, 1)
+		a.deleteTurn(one.ID)
+		exchangeAll(t, all, 2)
+		if len(a.holding("canaryone")) > 0 || len(a.holding("canarytwo")) == 0 {
+			t.Fatalf("after the first deletion: %q, %q", a.holding("canaryone"), a.holding("canarytwo"))
+		}
+		all[second].deleteTurn(two.ID)
+		exchangeAll(t, all, 2)
+		d, _ := members(t, 1, false)
+		d[0].ok(d[0].core.Write(d[0].ctx, "test", d[0].core.RenewDevice))
+		d[0].name = "D"
+		together(t, append(all[:1:1], d...))
+		exchangeAll(t, append(all, d...), 2)
+		if names := a.holding("canary"); len(names) > 0 {
+			t.Errorf("the vault has it in %q", names)
+		}
+		for _, m := range append(all, d...) {
+			if names := m.onDisk("canary"); len(names) > 0 {
+				t.Errorf("%s has it in %q", m.name, names)
+			}
+			if got := m.states(s.ID); !slices.Equal(got, a.states(s.ID)) || !strings.Contains(strings.Join(got, " "), "unrelated") {
+				t.Errorf("%s has the states %q, and A %q", m.name, got, a.states(s.ID))
+			}
+			m.verifyClean()
+		}
+	}
+}
+
+// TestWhatIsDeletedByAnother: a state with words of a turn comes to a device that has these words no more. It gets what its writer
+// leaves of it, not more and not less, also if it shares a word with what is known there.
+func TestWhatIsDeletedByAnother(t *testing.T) {
+	all, s := members(t, 3, true)
+	a, b, c := all[0], all[1], all[2]
+	turn := a.say(s.ActiveBranch, "canaryword question", "canaryother answer").ID
+	exchangeAll(t, all, 2)
+	own := c.own(s.ActiveBranch, true)
+	c.commit(own, c.say(own, "kept question", "kept answer").ID, "canaryword fact\n- canaryother fact")
+	c.sync() // without the others
+	a.deleteTurn(turn)
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	carry(t, c.folder, b.folder, nil)
+	b.sync()
+	if len(b.onDisk("canaryword")) == 0 {
+		t.Fatal("it was not to be known yet")
+	}
+	exchangeAll(t, all, 3)
+	for _, m := range all {
+		if names := append(m.onDisk("canary"), m.holding("canary")...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
+		if got := m.states(s.ID); !slices.Equal(got, c.states(s.ID)) || !strings.Contains(strings.Join(got, " "), "another") {
+			t.Errorf("%s has the states %q, and C %q", m.name, got, c.states(s.ID))
+		}
+		m.verifyClean()
 	}
 }

@@ -192,7 +192,8 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 	if x.unanswered(device, f, gone) {
 		return nil
 	}
-	replaced, err := x.replace(f, parts)
+	open := map[chat.SessionID]bool{}
+	replaced, err := x.replace(name, f, parts, open)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,8 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 			return err
 		}
 		x.logs[device][number] = Object{Name: next}
-		replaced, err := x.replace(now, parts)
+		clear(open)
+		replaced, err := x.replace(name, now, parts, open)
 		if err != nil {
 			return err
 		}
@@ -233,7 +235,7 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 		return err
 	}
 	for _, g := range all {
-		if !g.Sent || !slices.Contains(g.Files, name) {
+		if !g.Sent || !slices.Contains(g.Files, name) || g.Of != "" && open[g.Session] {
 			continue
 		}
 		for _, content := range g.Contents {
@@ -254,44 +256,20 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 // deletes reports whether an event records a permanent deletion.
 func deletes(p bundle.Parcel) bool { return p.Event.Type == ledger.EventContentDeleted }
 
-// deleteBefore deletes the turns that some events, which will be merged into a session, deleted elsewhere. What came with
-// their session is deleted afterwards.
+// deleteBefore deletes the turns that some events, which will be merged into a session, deleted elsewhere. So such an event is here
+// only if its deletion was carried out here, whenever an exchange ends; what cannot be deleted now waits with what follows.
 func (x *exchange) deleteBefore(session chat.SessionID, coming []bundle.Parcel) error {
-	if !x.state.Deleting[session] {
-		x.state.Deleting[session] = true
-		if err := x.put(x.ctx, x.state, nil); err != nil {
-			return err
-		}
-	}
 	turns, err := x.Undeleted(x.ctx, session, coming)
 	for _, turn := range turns {
 		if err == nil {
-			err = x.deleteTurn(turn)
+			err = x.deleteTurn(turn, coming)
 		}
 	}
 	return err
 }
 
-// deleteTurns deletes the turns that other devices deleted, as far as that is possible now.
-func (x *exchange) deleteTurns() error {
-	for _, session := range slices.Sorted(maps.Keys(x.state.Deleting)) {
-		err := x.deleteBefore(session, nil)
-		if err == nil {
-			delete(x.state.Deleting, session)
-			err = x.put(x.ctx, x.state, nil)
-		} else if chat.CodeOf(err) == chat.CodeConflict {
-			x.problem(chat.WrapError(chat.CodeConflict, opSync, err, "What was permanently deleted in session %s on another computer is not deleted here yet. %v", session, err))
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *exchange) deleteTurn(turn chat.TurnID) error {
-	receipt, err := x.DeleteTurn(x.ctx, turn)
+func (x *exchange) deleteTurn(turn chat.TurnID, coming []bundle.Parcel) error {
+	receipt, err := x.DeleteTurn(x.ctx, turn, coming)
 	if receipt.ID != "" { // the rest is done at the next start
 		x.report.DeletedTurns++
 		err = nil
@@ -299,17 +277,19 @@ func (x *exchange) deleteTurn(turn chat.TurnID) error {
 	return err
 }
 
-// replace puts what permanent deletions left in place of events into a file, and notes the contents that nothing names any more.
-func (x *exchange) replace(f file, parts []bundle.Gone) (changed bool, err error) {
+// replace puts what permanent deletions left in place of events into a file, by its first name, and notes the contents that
+// nothing names any more. open are the sessions of which the file may have more that is to be replaced.
+func (x *exchange) replace(name string, f file, parts []bundle.Gone, open map[chat.SessionID]bool) (changed bool, err error) {
 	for _, s := range f.segments {
-		i := slices.IndexFunc(parts, func(g bundle.Gone) bool { return g.Session == s.Session })
+		i := slices.IndexFunc(parts, func(g bundle.Gone) bool { return g.Session == s.Session && slices.Contains(g.Files, name) })
 		if i < 0 || len(s.Parcels) == 0 {
 			continue
 		}
-		now, named, err := x.Store.Replacements(x.ctx, s.Session, s.Parcels)
+		now, named, unknown, err := x.Store.Replacements(x.ctx, s.Session, s.Parcels)
 		if err != nil {
 			return changed, err
 		}
+		open[s.Session] = open[s.Session] || unknown
 		var unnamed []string
 		for i, p := range s.Parcels {
 			r, ok := now[p.Event.Spot()]

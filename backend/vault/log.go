@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -26,8 +27,24 @@ const (
 // apartFrom is the size of a content, in bytes, from which on it is an object of its own.
 const apartFrom = 64 << 10
 
-// formatVersion is the version of all objects.
-const formatVersion = 1
+// formatVersion is the newest version of a file of a log. Files have it only if something of a deletion of turns is in them, which
+// version 1 would take for something else: a program that does not know it reads no further, and says so.
+const formatVersion = 2
+
+// version returns that of a file with its segments.
+func (f file) version() int {
+	for _, s := range f.segments {
+		if s.Of != "" {
+			return formatVersion
+		}
+		for _, p := range s.Parcels {
+			if p.Event.Payload != nil && !p.Event.Intact() || deletes(p) && len(p.Contents) > 0 {
+				return formatVersion
+			}
+		}
+	}
+	return 1
+}
 
 // fileHead is the first line of a file of a log.
 type fileHead struct {
@@ -130,6 +147,7 @@ func (b box) deviceName(id string) string { return b.key.Name("device " + id) }
 // write stores a file of a log, and before it the contents that it names.
 func (b box) write(ctx context.Context, name string, f file) (size int, err error) {
 	var text bytes.Buffer
+	f.Version = f.version()
 	head, err := chat.MarshalJSON(f.fileHead)
 	if err != nil {
 		return 0, err
@@ -161,7 +179,7 @@ var errNewer = fmt.Errorf("a newer version of this program wrote it")
 // read returns a file of a log with the contents that it names; leave, if not nil, is called for each that is an object of its
 // own, and true leaves it out.
 func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, string) bool) (f file, err error) {
-	device, number, _, _ := numberOf(name)
+	device, number, again, _ := numberOf(name)
 	text, err := b.get(ctx, name)
 	if err != nil {
 		return f, err
@@ -188,10 +206,19 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 		}
 		return content, err
 	})
+	deletions := map[chat.SessionID]ledger.Deletions{}
 	for _, s := range f.segments {
+		if deletions[s.Session] == nil {
+			deletions[s.Session] = ledger.Deletions{}
+		}
+		for _, p := range s.Parcels {
+			deletions[s.Session].Add(p.Event)
+		}
+	}
+	for _, s := range f.segments { // otherwise it was damaged where it was written
 		for i := range s.Parcels {
 			p := &s.Parcels[i]
-			p.Replaced = p.Event.Payload != nil && !p.Event.Intact()
+			p.Replaced = p.Event.Payload != nil && !p.Event.Intact() && (again > 0 || deletions[s.Session].Certifies(p.Event))
 		}
 	}
 	return f, err

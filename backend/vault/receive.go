@@ -260,7 +260,7 @@ func (x *exchange) applySession(device string, session chat.SessionID, batch []f
 		}
 		t := &trials[parts[0].file]
 		t.problems = append(t.problems, x.report.Problems[len(x.report.Problems)-1])
-		if x.state.Deleting[session] { // perhaps an answer is being written
+		if slices.ContainsFunc(parts, func(p part) bool { return slices.ContainsFunc(p.Parcels, deletes) }) { // perhaps an answer is being written
 			here = ""
 		}
 	}
@@ -307,7 +307,12 @@ func (x *exchange) mergeParts(device string, session chat.SessionID, parts []par
 				events++
 			}
 		}
-		parcels = append(parcels, p.Parcels...)
+		for _, parcel := range p.Parcels {
+			if deletes(parcel) { // these served the deletion
+				parcel.Contents = nil
+			}
+			parcels = append(parcels, parcel)
+		}
 	}
 	if err := x.merge(device, session, parcels, events); err != nil {
 		return 0, err

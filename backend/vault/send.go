@@ -27,7 +27,6 @@ func (x *exchange) send() error {
 		if x.report.Running = unsent.Running; !unsent.More {
 			x.unreadable(unsent.Faults)
 		}
-		unsent.Segments = slices.DeleteFunc(unsent.Segments, func(s bundle.Segment) bool { return s.Of != "" && x.state.Deleting[s.Session] })
 		segments := slices.DeleteFunc(slices.Clone(unsent.Segments), func(s bundle.Segment) bool { return len(s.Parcels) == 0 && !s.Deleted && s.Of == "" })
 		if segments, err = x.announce(segments); err != nil {
 			return err
@@ -88,7 +87,7 @@ func (x *exchange) write(segments []bundle.Segment) error {
 	id, _ := x.Store.ThisDevice()
 	at := x.at(x.own)
 	f := file{segments: segments, fileHead: fileHead{
-		Version: formatVersion, Device: id, Number: at.Number + 1, Before: at.Sum, Written: chat.FormatTime(x.Now()),
+		Device: id, Number: at.Number + 1, Before: at.Sum, Written: chat.FormatTime(x.Now()),
 	}}
 	size, err := x.box.write(x.ctx, logName(x.own, f.Number), f)
 	if errors.Is(err, ErrExists) {

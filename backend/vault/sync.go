@@ -90,9 +90,6 @@ func (x *exchange) exchange() error {
 	if err := x.receiveAll(); err != nil {
 		return err
 	}
-	if err := x.deleteTurns(); err != nil {
-		return err
-	}
 	if err := x.send(); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ type Store interface {
 	// PutVault stores the state, and that the vault has these segments.
 	PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error
 	// Replacements returns what permanent deletions put in place of some events here, and the hashes of all contents that
-	// their session still has.
-	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (map[ledger.Spot]bundle.Parcel, map[string]bool, error)
+	// their session still has; open: of some it is not known yet what is to stand.
+	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (now map[ledger.Spot]bundle.Parcel, named map[string]bool, open bool, err error)
 	// Unsent returns about limit bytes of what the vault lacks.
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
@@ -70,10 +70,10 @@ type Deps struct {
 	// Delete permanently deletes a session whose lanes still end where they were seen to; CodeConflict: it went on. If it
 	// returns a receipt and an error, the rest is done at the next start.
 	Delete func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
-	// Undeleted returns the turns that another device deleted, and that are here as they were: according to what is here of a
-	// session, and to events that are to come. DeleteTurn permanently deletes the content of one.
+	// Undeleted returns the turns that another device deleted, and of which something is here: according to what is here of a
+	// session, and to events that are to come. DeleteTurn permanently deletes the content of one. CodeConflict: not now.
 	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
-	DeleteTurn func(ctx context.Context, turn chat.TurnID) (chat.Receipt, error)
+	DeleteTurn func(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
@@ -135,8 +135,6 @@ type state struct {
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
 	// Waiting are files of these with parts of sessions that could not be applied.
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
-	// Deleting are sessions in which other devices deleted something that may not be deleted here yet.
-	Deleting map[chat.SessionID]bool `json:"deleting,omitempty"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
 	// Came is when this data was connected to the vault, restored or copied. Who deleted a session before did not know
@@ -357,9 +355,6 @@ func (v *Vault) state(ctx context.Context) (s state, err error) {
 	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
 			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
-	}
-	if s.Deleting == nil {
-		s.Deleting = map[chat.SessionID]bool{}
 	}
 	if s.Waiting == nil {
 		s.Waiting = map[string][]waiting{}

@@ -2,6 +2,7 @@ package bundles
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -44,7 +45,8 @@ func goneIn(db *gorm.DB) ([]bundle.Gone, error) {
 
 // partsOf returns what was deleted in a session that stays; an empty id: in all.
 func partsOf(db *gorm.DB, session chat.SessionID) (out []bundle.Gone, err error) {
-	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key LIKE ? ORDER BY key`, core.PartKey+string(session)+"%")
+	from := core.PartKey + string(session)
+	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key >= ? AND key < ? ORDER BY key`, from, from+"~")
 	for _, key := range keys {
 		in, of, _ := strings.Cut(strings.TrimPrefix(key, core.PartKey), " ")
 		gone, known, err := core.GoneOf(db, chat.SessionID(in), of)
@@ -73,8 +75,13 @@ func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming 
 		if err != nil {
 			return nil, err
 		}
+		deletions, err := core.DeletionsIn(db, string(session))
+		if err != nil {
+			return nil, err
+		}
 		var all []ledger.Event
 		for _, p := range coming {
+			deletions.Add(p.Event)
 			all = append(all, p.Event)
 		}
 		for _, r := range rows {
@@ -85,18 +92,30 @@ func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming 
 			all = append(all, r.Event(payload))
 		}
 		for _, e := range all {
-			if e.Type != ledger.EventContentDeleted || slices.Contains(out, chat.TurnID(e.Entity)) {
+			if slices.Contains(out, chat.TurnID(e.Entity)) {
 				continue
 			}
+			d, ok := travels(e)
+			if !ok {
+				continue
+			}
+			left, err := events.Listed(db, string(session), deletions, e)
+			if err != nil {
+				return nil, err
+			}
+			if used, err := usedHere(db, e.Entity, d.Files); err != nil || len(used) > 0 {
+				return nil, cmp.Or(err, error(sqlite.Conflict("The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.", used).
+					WithHint("delete what uses it, or send and delete it; then synchronize again")))
+			}
 			here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity)
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
-			}
-			left, err := events.Listed(db, string(session), e)
-			if err != nil {
-				return nil, err
-			}
-			if len(here) > 0 && len(left) > 0 {
+			case len(left) == 0:
+			case len(here) == 0: // it quotes a turn of another session
+				return nil, sqlite.Conflict("What was permanently deleted on another computer in a session that is not here is quoted in this one, and was not deleted here.").
+					WithHint("wait until that session is here, or delete what quotes it")
+			default:
 				out = append(out, chat.TurnID(e.Entity))
 			}
 		}
@@ -104,11 +123,29 @@ func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming 
 	})
 }
 
+// travels reads an event that says what was deleted on each device.
+func travels(e ledger.Event) (d ledger.ContentDeleted, ok bool) {
+	if e.Type != ledger.EventContentDeleted || e.Payload == nil {
+		return d, false
+	}
+	d, err := events.PayloadOf(e, func(_ ledger.Event, d ledger.ContentDeleted) (ledger.ContentDeleted, error) { return d, nil })
+	return d, err == nil && d.Travels
+}
+
+// usedHere returns the name of one of some documents of a turn that something else here uses; empty: none is.
+func usedHere(db *gorm.DB, turn string, files []chat.FileID) (string, error) {
+	if len(files) == 0 {
+		return "", nil
+	}
+	names, err := sqlite.All[string](db, `SELECT f.name FROM files f WHERE f.id IN ? AND `+core.FileUsed+` LIMIT 1`, files, turn)
+	return append(names, "")[0], err
+}
+
 // Replacements returns what permanent deletions put in place of some events of a session here; nothing for those that they did not
-// change. named are the hashes of all contents that the session still has.
+// change. named are the hashes of all contents that the session still has. open: of some events it is not known yet which is to stand.
 func (s *Bundles) Replacements(
 	ctx context.Context, session chat.SessionID, parcels []bundle.Parcel,
-) (out map[ledger.Spot]bundle.Parcel, named map[string]bool, err error) {
+) (out map[ledger.Spot]bundle.Parcel, named map[string]bool, open bool, err error) {
 	out, named = map[ledger.Spot]bundle.Parcel{}, map[string]bool{}
 	err = s.Read(ctx, opGone, func(db *gorm.DB) error {
 		deletions, err := core.DeletionsIn(db, string(session))
@@ -121,17 +158,35 @@ func (s *Bundles) Replacements(
 		}
 		x := exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}
 		for _, p := range parcels {
-			if len(deletions[p.Event.Spot()]) == 0 || !p.Event.Intact() {
+			if p.Event.Type == ledger.EventContentDeleted && len(p.Contents) > 0 {
+				before := len(p.Contents)
+				if p.Contents, err = current(db, deletions, p); err != nil {
+					return err
+				}
+				if len(p.Contents) < before {
+					out[p.Event.Spot()] = p
+				}
+				continue
+			}
+			if len(deletions[p.Event.Spot()]) == 0 || p.Event.Payload == nil {
 				continue
 			}
 			rows, err := core.EventAt(db, session, p.Event.Spot())
 			for _, r := range rows {
-				if p.Event.Payload, err = x.decoded.Payload(db, r); err == nil && !p.Event.Intact() {
+				there := p.Event.Payload
+				p.Event.Payload, err = x.decoded.Payload(db, r)
+				switch {
+				case err != nil || p.Event.Payload == nil || bytes.Equal(p.Event.Payload, there):
+				case deletions.Newer(p.Event, there):
 					p.Contents = nil
-					if p.Event.Payload != nil && slices.Contains(describing, p.Event.Type) {
+					if slices.Contains(describing, p.Event.Type) {
 						p.Contents, err = x.contentsOf(p.Event)
 					}
 					out[p.Event.Spot()] = p
+				default:
+					here := p.Event.Payload
+					p.Event.Payload = there
+					open = open || !deletions.Newer(p.Event, here)
 				}
 			}
 			if err != nil {
@@ -149,10 +204,38 @@ func (s *Bundles) Replacements(
 		}
 		return nil
 	})
-	return out, named, err
+	return out, named, open, err
 }
 
-// PutGone adds what is known of the deletion of a session that does not exist here.
+// current returns which of the payloads that came with a deletion still stand, as far as is known here.
+func current(db *gorm.DB, deletions ledger.Deletions, p bundle.Parcel) (out []bundle.Content, err error) {
+	d, _ := travels(p.Event)
+	for _, c := range p.Contents {
+		stands := true
+		for _, listed := range d.Events {
+			if listed.SHA256 != schema.HexHash(c.Bytes) {
+				continue
+			}
+			rows, err := core.EventAt(db, chat.SessionID(p.Event.SessionID), ledger.Spot{Lane: listed.Lane, Number: listed.Seq})
+			for _, r := range rows {
+				payload, err := core.UnpackPayload(db, r.SessionID, r.Payload)
+				if err != nil {
+					return nil, err
+				}
+				stands = stands && !deletions.Newer(r.Event(payload), c.Bytes)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if stands {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// PutGone adds what is known of the deletion of a session, or of something in one.
 func (s *Bundles) PutGone(ctx context.Context, more bundle.Gone) error {
 	return s.Write(ctx, opGone, func(t *core.Tx) error {
 		gone, known, err := core.GoneOf(t.DB, more.Session, more.Of)

@@ -140,7 +140,7 @@ func (a *assembled) assemble(db *gorm.DB, parcels []bundle.Parcel) error {
 		return err
 	}
 	for _, r := range a.replaced {
-		a.deletions.AddEvent(r, "")
+		a.deletions.AddEarly(r)
 	}
 	slices.SortFunc(a.added, func(x, y bundle.Parcel) int { return order(x.Event, y.Event) })
 	return nil

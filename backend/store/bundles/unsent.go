@@ -196,6 +196,9 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 		x: exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}, session: session, lacks: lacks,
 		limit: limit, deletions: ledger.Deletions{},
 	}
+	if c.known, err = core.DeletionsIn(db, string(session)); err != nil {
+		return nil, 0, err
+	}
 	if c.knew, err = core.LanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
 		c.knew = map[string]int64{}
 	}
@@ -235,7 +238,8 @@ type cutter struct {
 	size   int
 	// What is open was replaced by a deletion whose event has not come yet: it belongs into the same file.
 	open      []ledger.Event
-	deletions ledger.Deletions
+	deletions ledger.Deletions // in these events
+	known     ledger.Deletions // in all that are here
 }
 
 // row takes the next event; full: enough was taken before it.
@@ -251,6 +255,41 @@ func (c *cutter) row(r schema.EventRow) (full bool, err error) {
 	return false, errors.Join(c.x.ctx.Err(), c.add(r))
 }
 
+// replacements returns the states and summaries as a deletion left them, unless another event listed them so before: for devices
+// without the words by which to delete from them. Larger ones would be objects of their own, which other files may name.
+func (c *cutter) replacements(e ledger.Event) (out []bundle.Content, err error) {
+	d, travels := travels(e)
+	if !travels {
+		return nil, nil
+	}
+	for _, listed := range d.Events {
+		at := ledger.Spot{Lane: listed.Lane, Number: listed.Seq}
+		if c.known.First(at, listed.SHA256) != e.Spot() {
+			continue
+		}
+		rows, err := core.EventAt(c.x.db, c.session, at)
+		for _, r := range rows {
+			if r.Type != string(ledger.EventStateCommitted) && r.Type != string(ledger.EventSummaryCreated) {
+				continue
+			}
+			payload, err := c.x.decoded.Payload(c.x.db, r)
+			if err != nil {
+				return nil, err
+			}
+			if schema.HexHash(payload) == listed.SHA256 && len(payload) < largestReplacement {
+				out = append(out, bundle.Content{Kind: bundle.Replacement, Bytes: payload})
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// largestReplacement is the size of the largest payload that travels with the event that lists it, in bytes.
+const largestReplacement = 60 << 10
+
 func (c *cutter) add(r schema.EventRow) error {
 	payload, err := c.x.decoded.Payload(c.x.db, r)
 	if err != nil {
@@ -264,7 +303,15 @@ func (c *cutter) add(r schema.EventRow) error {
 			return err
 		}
 	}
+	if e.Type == ledger.EventContentDeleted {
+		if p.Contents, err = c.replacements(e); err != nil {
+			return err
+		}
+	}
 	if e.Payload != nil && !e.Intact() {
+		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // or its event waits: the vault has it then
+			return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), errors.New("its content is not what was stored"))
+		}
 		c.open = append(c.open, e)
 	}
 	c.deletions.Add(e)

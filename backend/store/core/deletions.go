@@ -30,7 +30,7 @@ func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 func ReplacedIn(db *gorm.DB, session string, out ledger.Deletions) error {
 	early, err := replacedOf(db, session)
 	for _, r := range early {
-		out.AddEvent(r, "")
+		out.AddEarly(r)
 	}
 	return err
 }

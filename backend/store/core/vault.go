@@ -91,12 +91,19 @@ func PutGone(t *Tx, gone bundle.Gone) error {
 	return PutSetting(t, goneKey(gone.Session, gone.Of), value)
 }
 
+// FileUsed is the condition that another turn than one, a draft or a queued message names the document f.
+const FileUsed = `(EXISTS (SELECT 1 FROM turns t WHERE t.session_id = f.session_id AND t.id NOT IN (?) AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
+	OR EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0)
+	OR EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || f.id || '"') > 0))`
+
 // number is an event's number in its lane.
 const number = `iif(lane_seq = 0, event_seq, lane_seq)`
 
 // EventAt returns the event of a session with a place in a lane, if it is here.
 func EventAt(db *gorm.DB, session chat.SessionID, at ledger.Spot) ([]schema.EventRow, error) {
-	return sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND lane = ? AND `+number+` = ?`, session, at.Lane, at.Number)
+	return sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND lane = ? AND lane_seq = ? AND lane_seq <> 0
+		UNION ALL SELECT * FROM events WHERE session_id = ? AND event_seq = ? AND lane = ? AND lane_seq = 0`,
+		session, at.Lane, at.Number, session, at.Number, at.Lane)
 }
 
 // LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after

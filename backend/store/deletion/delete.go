@@ -21,6 +21,7 @@ import (
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // Deletion deletes sessions, turns and projects permanently.
@@ -61,6 +62,7 @@ type Operation struct {
 	deletedFiles []chat.FileID // documents of a turn
 	others       map[chat.SessionID]bool
 	decoded      core.RecentValues // payloads
+	coming       []bundle.Parcel   // of the session of a turn, from another device that deleted it
 }
 
 // errPreview rolls back a preview.
@@ -121,14 +123,19 @@ func (s *Deletion) Delete(ctx context.Context, kind, id string, copies ...chat.S
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	return s.delete(ctx, targets, func(*core.Tx) error { return nil })
+	return s.delete(ctx, targets, nil, func(*core.Tx) error { return nil })
+}
+
+// DeleteTurnAs permanently deletes the content of a turn as another device did, according to events that are to come from there.
+func (s *Deletion) DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
+	return s.delete(ctx, []target{{chat.DeletionTurn, string(turn)}}, coming, func(*core.Tx) error { return nil })
 }
 
 // DeleteAsSeen is Delete of a session whose lanes still end where they were seen to; CodeConflict: it went on.
 func (s *Deletion) DeleteAsSeen(
 	ctx context.Context, session chat.SessionID, seen map[string]int64,
 ) (chat.Receipt, error) {
-	return s.delete(ctx, []target{{chat.DeletionSession, string(session)}}, func(t *core.Tx) error {
+	return s.delete(ctx, []target{{chat.DeletionSession, string(session)}}, nil, func(t *core.Tx) error {
 		lanes, err := core.LanesUpTo(t.DB, session, 0)
 		if err == nil && !maps.Equal(lanes, seen) {
 			err = sqlite.Conflict("The session went on while it was to be deleted; nothing was deleted.")
@@ -144,7 +151,7 @@ func (s *Deletion) Deletable(ctx context.Context, session chat.SessionID) error 
 	})
 }
 
-func (s *Deletion) delete(ctx context.Context, targets []target, check func(*core.Tx) error) (chat.Receipt, error) {
+func (s *Deletion) delete(ctx context.Context, targets []target, coming []bundle.Parcel, check func(*core.Tx) error) (chat.Receipt, error) {
 	backups, err := s.copiesContaining(ctx, targets)
 	if err != nil {
 		return chat.Receipt{}, err
@@ -168,6 +175,7 @@ func (s *Deletion) delete(ctx context.Context, targets []target, check func(*cor
 		}
 		receipts = nil
 		for i, e := range all {
+			e.coming = coming
 			if err := e.CarryOut(); err != nil {
 				return err
 			}

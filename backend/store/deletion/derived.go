@@ -95,7 +95,7 @@ func (x *turnDeletion) packStatesAlone(ids []string) error {
 }
 
 func (x *turnDeletion) rewriteState(r schema.StateRow) error {
-	r.Summary = x.without(ledger.EventStateCommitted, r.ID, r.Summary, r.ValidationJSON)
+	r.Summary = x.without(ledger.EventStateCommitted, r.ID, r.Summary)
 	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
 		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (x *turnDeletion) summaries() error {
 		return err
 	}
 	for _, r := range rows {
-		r.Content = x.without(ledger.EventSummaryCreated, r.ID, r.Content, r.ValidationJSON)
+		r.Content = x.without(ledger.EventSummaryCreated, r.ID, r.Content)
 		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}

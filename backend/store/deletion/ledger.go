@@ -81,7 +81,11 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
-	record := ledger.ContentDeleted{Receipt: e.receipt, Events: []ledger.DeletedEvent{}, Files: e.deletedFiles}
+	_, travels, err := core.InVaultOf(e.DB, session)
+	if err != nil {
+		return err
+	}
+	record := ledger.ContentDeleted{Receipt: e.receipt, Events: []ledger.DeletedEvent{}, Files: e.deletedFiles, Travels: travels}
 	if string(session) != e.subject.Session {
 		record.Files = nil
 	}

@@ -23,6 +23,8 @@ type turnDeletion struct {
 	// What other devices found, by the type of the event, and the hashes of these events.
 	listed      map[ledger.Type][]string
 	listedNames map[string]bool
+	texts       map[string]adopted // what stands there in place of states and summaries, by their ids
+	partly      bool               // not all words of the turns are known here any more
 }
 
 // turn empties a turn: its messages become [erased], and data derived from it is deleted or loses the lines that
@@ -58,6 +60,7 @@ func (x *turnDeletion) gather() error {
 	}
 	for _, t := range x.turns {
 		if bytes.Equal(t.UserHash, shell) { // it was deleted before
+			x.partly = true
 			continue
 		}
 		x.words.JSON(t.UserMessageJSON)
@@ -105,10 +108,7 @@ func (x *turnDeletion) ids() []string {
 // documents finds the documents that no other turn uses, and no remaining draft or queued message.
 func (x *turnDeletion) documents() error {
 	var err error
-	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
-		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
-		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0)
-		AND NOT EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
+	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT `+core.FileUsed+` ORDER BY f.id`, x.ids(), x.ids())
 	for _, id := range x.files {
 		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)

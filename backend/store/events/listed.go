@@ -17,8 +17,16 @@ var withText = []ledger.Type{
 	ledger.EventSessionCreated, ledger.EventSessionRenamed, ledger.EventBranchCreated, ledger.EventBranchRenamed,
 }
 
-// Listed returns the events of a session that a content_erased event lists, and that are here as they were.
-func Listed(db *gorm.DB, session string, e ledger.Event) (out []schema.EventRow, err error) {
+// Left is an event from which another device deleted something that is still in it here.
+type Left struct {
+	schema.EventRow
+	Text   []byte // its payload here
+	SHA256 string // of the payload there
+}
+
+// Listed returns what a content_erased event lists of a session, and what is here without that deletion: as it was, or with a
+// payload from which only other things were deleted.
+func Listed(db *gorm.DB, session string, deletions ledger.Deletions, e ledger.Event) (out []Left, err error) {
 	_, err = PayloadOf(e, func(_ ledger.Event, d ledger.ContentDeleted) (struct{}, error) {
 		for _, listed := range d.Events {
 			rows, err := core.EventAt(db, chat.SessionID(session), ledger.Spot{Lane: listed.Lane, Number: listed.Seq})
@@ -26,10 +34,17 @@ func Listed(db *gorm.DB, session string, e ledger.Event) (out []schema.EventRow,
 				return struct{}{}, err
 			}
 			for _, r := range rows {
+				if !slices.Contains(withText, ledger.Type(r.Type)) {
+					continue
+				}
 				payload, err := core.UnpackPayload(db, session, r.Payload)
-				changed := schema.HexHash(payload) != listed.SHA256 // otherwise nothing was found in it
-				if err == nil && payload != nil && changed && slices.Contains(withText, ledger.Type(r.Type)) && r.Event(payload).Intact() {
-					out = append(out, r)
+				if err != nil || payload == nil || schema.HexHash(payload) == listed.SHA256 { // nothing was found in it
+					continue
+				}
+				x := r.Event(payload)
+				of, _ := deletions.Lacks(x.Spot(), payload)
+				if x.Intact() || len(of) > 0 && !of[e.Entity] {
+					out = append(out, Left{r, payload, listed.SHA256})
 				}
 			}
 		}

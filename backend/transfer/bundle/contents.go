@@ -25,6 +25,8 @@ const (
 	Retrieved Kind = "retrieved"     // of a turn that was prepared: the chunks in its memory
 	Document  Kind = "document"      // of a file that was added: its bytes
 	Words     Kind = "document_text" // of a file that was added: its text, if the bytes are not text
+	// In a vault only, of a permanent deletion: what it put in place of the payload of another event.
+	Replacement Kind = "replacement"
 )
 
 // Content is data that an event only contains as a hash.
