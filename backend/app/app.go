@@ -339,9 +339,9 @@ func (a *app) openTransfers(count func(string) int) {
 		Delete: func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return a.Deletion.DeleteAsSeen(ctx, session, seen)
 		},
-		Undeleted: a.Store.Undeleted,
+		Undeleted: a.Store.Undeleted, Uncertified: a.Store.Uncertified,
 		DeleteTurn: a.Deletion.DeleteTurnAs,
-		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
+		Noted:      func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
 		Exchange: func(ctx context.Context) (bool, error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/vault"
 )
@@ -289,5 +290,121 @@ func TestWhatIsDeletedByAnother(t *testing.T) {
 			t.Errorf("%s has the states %q, and C %q", m.name, got, c.states(s.ID))
 		}
 		m.verifyClean()
+	}
+}
+
+// TestADeletionOfBeforeStaysThere: a turn that was deleted while no vault had its session is deleted on that device only.
+func TestADeletionOfBeforeStaysThere(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	turn := b.turnWith(s.ID, "question")
+	a.deleteTurn(turn)
+	exchangeAll(t, all, 2)
+	if len(b.said(s.ID, "question")) != 1 {
+		t.Error("B deleted what was deleted on A only")
+	}
+	b.verifyClean()
+}
+
+// TestAFileWithADeletionIsNotForOldPrograms: a file of a log has version 2 if something of a deletion of a turn is in it, and no other.
+func TestAFileWithADeletionIsNotForOldPrograms(t *testing.T) {
+	all, s := members(t, 1, true)
+	a := all[0]
+	turn := a.say(s.ActiveBranch, "canary question", "an answer").ID
+	a.sync()
+	a.deleteTurn(turn)
+	a.sync()
+	a.say(s.ActiveBranch, "another question", "an answer")
+	a.sync()
+	want := map[string]string{"00000001-1": `"version":2`, "00000002": `"version":2`, "00000003": `"version":1`}
+	for name, content := range a.opened() {
+		head, _, _ := strings.Cut(content, "\n")
+		if v := want[filepath.Base(name)]; strings.HasPrefix(name, "log/") && (v == "" || !strings.Contains(head, v)) {
+			t.Errorf("%s begins with %q", name, head)
+		}
+		delete(want, filepath.Base(name))
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+// TestADocumentThatIsUsedHere: while a draft uses a document that was deleted with its turn elsewhere, nothing of that deletion is
+// carried out or answered, and this is said. Afterwards it is.
+func TestADocumentThatIsUsedHere(t *testing.T) {
+	all, s := members(t, 2, true)
+	together(t, all)
+	a, b := all[0], all[1]
+	file := a.file(s.ID, "canary.txt", strings.Repeat("canary document ", 10_000))
+	turn := a.attach(s.ActiveBranch, file).ID
+	exchangeAll(t, all, 1)
+	ids, err := core.All[chat.FileID](b.ctx, b.core, "test", `SELECT id FROM files WHERE turn_id = ?`, turn)
+	b.ok(err)
+	draft := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: ids[0], Name: "canary.txt"}}}
+	own := b.own(s.ActiveBranch, true)
+	b.ok(b.SaveDraft(b.ctx, chat.Draft{BranchID: own, Message: draft}))
+	a.deleteTurn(turn)
+	a.sync()
+	for range 2 {
+		out, err := b.vault.Sync(b.ctx)
+		b.ok(err)
+		if len(out.Problems) == 0 || !strings.Contains(fmt.Sprint(out.Problems), "canary.txt") || len(b.onDisk("canary document")) == 0 {
+			t.Fatalf("B says %v, and has it in %q", out.Problems, b.onDisk("canary document"))
+		}
+	}
+	receipts, err := b.Receipts(b.ctx)
+	b.ok(err)
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(receipts) != 0 || len(status.Deletions) != 1 || len(status.Deletions[0].Waiting) != 1 {
+		t.Errorf("B has the receipts %v, A says %+v", receipts, status.Deletions)
+	}
+	b.ok(b.SaveDraft(b.ctx, chat.Draft{BranchID: own}))
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if names := append(m.onDisk("canary document"), m.holding("canary")...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
+	}
+}
+
+// TestDeletedTurnsOnANewDevice: it knows when they were deleted.
+func TestDeletedTurnsOnANewDevice(t *testing.T) {
+	all, s := members(t, 1, true)
+	a := all[0]
+	turn := a.say(s.ActiveBranch, "canary question", "an answer").ID
+	a.sync()
+	a.deleteTurn(turn)
+	a.sync()
+	d, _ := members(t, 1, false)
+	d[0].ok(d[0].core.Write(d[0].ctx, "test", d[0].core.RenewDevice))
+	together(t, append(all[:1:1], d...))
+	d[0].sync()
+	for _, m := range append(all, d...) {
+		at, err := m.DeletedTurns(m.ctx, s.ID, []chat.TurnID{turn})
+		m.ok(err)
+		if at[turn].Year() < 2020 {
+			t.Errorf("%s: %v", m.name, at)
+		}
+		if left, err := m.Uncertified(m.ctx); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v %v", m.name, left, err)
+		}
+	}
+}
+
+// TestWhatIsDamagedIsNotSentAsDeleted: a payload that is not what was stored, and that no deletion certifies, is not sent.
+func TestWhatIsDamagedIsNotSentAsDeleted(t *testing.T) {
+	all, s := members(t, 1, true)
+	a := all[0]
+	a.sync()
+	a.say(s.ActiveBranch, "canary question", "an answer")
+	a.ok(a.core.Write(a.ctx, "test", func(t *core.Tx) error {
+		return t.Run(`UPDATE events SET payload = ? WHERE type = 'session_renamed' OR type = 'turn_accepted' AND event_seq = (SELECT max(event_seq) FROM events WHERE type = 'turn_accepted')`,
+			codec.Pack([]byte(`{"v":1,"data":{}}`)))
+	}))
+	out, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeCorrupt || out.SentEvents != 0 {
+		t.Errorf("%v, %d events sent", out.Problems, out.SentEvents)
 	}
 }

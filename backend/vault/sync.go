@@ -90,6 +90,14 @@ func (x *exchange) exchange() error {
 	if err := x.receiveAll(); err != nil {
 		return err
 	}
+	uncertified, err := x.Uncertified(x.ctx)
+	if err != nil {
+		return err
+	}
+	for _, session := range uncertified {
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "Session %s: something in it was permanently deleted on another computer, and what says so there has not arrived. It is shown as deleted.", session).
+			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
+	}
 	if err := x.send(); err != nil {
 		return err
 	}

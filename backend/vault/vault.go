@@ -74,6 +74,8 @@ type Deps struct {
 	// session, and to events that are to come. DeleteTurn permanently deletes the content of one. CodeConflict: not now.
 	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
 	DeleteTurn func(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
+	// Uncertified returns the sessions with something in place of what was deleted elsewhere, if nothing here says so yet.
+	Uncertified func(ctx context.Context) ([]chat.SessionID, error)
 }
 
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.

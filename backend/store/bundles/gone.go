@@ -107,11 +107,15 @@ func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming 
 				return nil, cmp.Or(err, error(sqlite.Conflict("The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.", used).
 					WithHint("delete what uses it, or send and delete it; then synchronize again")))
 			}
+			documents, err := sqlite.All[int](db, `SELECT 1 FROM files WHERE id IN ?`, append(d.Files, ""))
+			if err != nil {
+				return nil, err
+			}
 			here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity)
 			switch {
 			case err != nil:
 				return nil, err
-			case len(left) == 0:
+			case len(left) == 0 && len(documents) == 0:
 			case len(here) == 0: // it quotes a turn of another session
 				return nil, sqlite.Conflict("What was permanently deleted on another computer in a session that is not here is quoted in this one, and was not deleted here.").
 					WithHint("wait until that session is here, or delete what quotes it")
@@ -211,7 +215,7 @@ func (s *Bundles) Replacements(
 func current(db *gorm.DB, deletions ledger.Deletions, p bundle.Parcel) (out []bundle.Content, err error) {
 	d, _ := travels(p.Event)
 	for _, c := range p.Contents {
-		stands := true
+		keep := true
 		for _, listed := range d.Events {
 			if listed.SHA256 != schema.HexHash(c.Bytes) {
 				continue
@@ -222,13 +226,13 @@ func current(db *gorm.DB, deletions ledger.Deletions, p bundle.Parcel) (out []bu
 				if err != nil {
 					return nil, err
 				}
-				stands = stands && !deletions.Newer(r.Event(payload), c.Bytes)
+				keep = keep && !deletions.Newer(r.Event(payload), c.Bytes)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if stands {
+		if keep {
 			out = append(out, c)
 		}
 	}

@@ -74,10 +74,9 @@ func (in *incoming) mergeable(db *gorm.DB, here map[string]int) (one, merges, mo
 			return one, false, more, less, err
 		}
 	}
-	// Documents that were deleted permanently elsewhere still exist here: removing them is the user's decision. What comes from a
-	// vault was deleted by the user on another device, and is deleted here before.
+	// Documents that were deleted permanently elsewhere still exist here: removing them is the user's decision.
 	for _, d := range in.deletions {
-		if in.bundle == nil || d.n <= here[d.lane] {
+		if d.n <= here[d.lane] {
 			continue
 		}
 		for _, id := range d.files {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 
 	"gorm.io/gorm"
@@ -23,10 +24,10 @@ import (
 
 const opReceive = "vault.receive"
 
-// errDiverged means that two devices wrote the same lane.
+// errDiverged means that two devices wrote the same lane, or that documents exist here that were deleted elsewhere only there.
 var errDiverged = chat.Errorf(chat.CodeConflict, opReceive,
-	"It cannot be merged with what is here, so nothing of it was changed: a copy of this data wrote under the same name.").
-	WithHint("export the session there and import it here: it becomes a copy")
+	"It cannot be merged with what is here, so nothing of it was changed: a copy of this data wrote under the same name, or a document that was permanently deleted there exists here.").
+	WithHint("delete the document here too, or export the session there and import it here: it becomes a copy")
 
 // Lanes returns the number of the last event of each lane of a session; none if it does not exist here.
 func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error) {
@@ -91,7 +92,24 @@ func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels [
 		return chat.Imported{}, err
 	}
 	in.replaced = from.replaced
-	return in.importTo(s)
+	out, err := in.importTo(s)
+	if err == nil && (len(from.replaced) > 0 || in.deleted > 0) {
+		err = s.Write(ctx, opReceive, func(t *core.Tx) error { return core.PutReplaced(t, session, nil) })
+	}
+	return out, err
+}
+
+// Uncertified returns the sessions with a payload that a vault has in place of another one, and of which the event that says so
+// has not come.
+func (s *Bundles) Uncertified(ctx context.Context) ([]chat.SessionID, error) {
+	return core.Query(ctx, s, opReceive, func(db *gorm.DB) ([]chat.SessionID, error) {
+		all, err := core.SessionsReplaced(db)
+		var out []chat.SessionID
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			out = append(out, chat.SessionID(id))
+		}
+		return out, err
+	})
 }
 
 // assembled is the ledger of a session as it exists here, with events that were added.

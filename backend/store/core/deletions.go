@@ -1,7 +1,6 @@
 package core
 
 import (
-	"errors"
 	"slices"
 
 	"gorm.io/gorm"
@@ -16,6 +15,9 @@ import (
 // vault before such an event.
 func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 	out := ledger.Deletions{}
+	if err := ReplacedIn(db, session, out); err != nil {
+		return nil, err
+	}
 	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentDeleted)
 	for _, r := range rows {
 		payload, err := UnpackPayload(db, session, r.Payload)
@@ -23,7 +25,7 @@ func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 			out.Add(r.Event(payload))
 		}
 	}
-	return out, errors.Join(err, ReplacedIn(db, session, out))
+	return out, err
 }
 
 // ReplacedIn adds what PutReplaced noted.
@@ -46,19 +48,28 @@ func replacedOf(db *gorm.DB, session string) (out []ledger.DeletedEvent, err err
 	return out, err
 }
 
-// PutReplaced notes payloads that a vault has in place of others, because of permanent deletions whose events may come later.
+// PutReplaced notes payloads that a vault has in place of others, because of permanent deletions whose events may come later. It
+// forgets those of which the event is here.
 func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) error {
-	all, err := replacedOf(t.DB, string(session))
+	before, err := replacedOf(t.DB, string(session))
 	if err != nil {
 		return err
 	}
-	for _, r := range more {
-		if !slices.Contains(all, r) {
+	known, err := DeletionsIn(t.DB, string(session))
+	if err != nil {
+		return err
+	}
+	var all []ledger.DeletedEvent
+	for _, r := range slices.Concat(before, more) {
+		if known.First(ledger.Spot{Lane: r.Lane, Number: r.Seq}, r.SHA256) == (ledger.Spot{}) && !slices.Contains(all, r) {
 			all = append(all, r)
 		}
 	}
+	if len(all) == 0 {
+		return t.Run(`DELETE FROM settings WHERE key = ?`, ReplacedKey+string(session))
+	}
 	value, err := chat.MarshalJSON(all)
-	if err != nil {
+	if err != nil || slices.Equal(all, before) {
 		return err
 	}
 	return PutSetting(t, ReplacedKey+string(session), value)

@@ -71,8 +71,10 @@ func (s *Deletion) DeletedTurns(ctx context.Context, session chat.SessionID, ids
 		recorded, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
 		for _, e := range recorded {
-			if all := deleted[e.Event(nil).Spot()]; len(all) > 0 {
-				out[chat.TurnID(e.EntityID)] = at[all[len(all)-1].Receipt]
+			for _, d := range deleted[e.Event(nil).Spot()] { // the last counts; the event of an early one is not here yet
+				if when := at[d.Receipt]; !when.IsZero() {
+					out[chat.TurnID(e.EntityID)] = when
+				}
 			}
 		}
 		return err
