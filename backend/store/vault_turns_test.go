@@ -327,11 +327,14 @@ func TestAFileWithADeletionIsNotForOldPrograms(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("missing: %v", want)
 	}
+	if raw := string(objects(t, a.folder)["vault.json"]); !strings.Contains(raw, `"version": 1`) {
+		t.Errorf("vault.json is %.100q", raw)
+	}
 }
 
-// TestADocumentThatIsUsedHere: while a draft uses a document that was deleted with its turn elsewhere, nothing of that deletion is
-// carried out or answered, and this is said. Afterwards it is.
-func TestADocumentThatIsUsedHere(t *testing.T) {
+// documentInUse returns two devices. The first has deleted a turn with its document, which a draft on a branch of the second uses.
+func documentInUse(t *testing.T) (all []*member, own chat.BranchID) {
+	t.Helper()
 	all, s := members(t, 2, true)
 	together(t, all)
 	a, b := all[0], all[1]
@@ -341,10 +344,18 @@ func TestADocumentThatIsUsedHere(t *testing.T) {
 	ids, err := core.All[chat.FileID](b.ctx, b.core, "test", `SELECT id FROM files WHERE turn_id = ?`, turn)
 	b.ok(err)
 	draft := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: ids[0], Name: "canary.txt"}}}
-	own := b.own(s.ActiveBranch, true)
+	own = b.own(s.ActiveBranch, true)
 	b.ok(b.SaveDraft(b.ctx, chat.Draft{BranchID: own, Message: draft}))
 	a.deleteTurn(turn)
 	a.sync()
+	return all, own
+}
+
+// TestADocumentThatIsUsedHere: while a draft uses a document that was deleted with its turn elsewhere, nothing of that deletion is
+// carried out or answered, and this is said. Afterwards it is.
+func TestADocumentThatIsUsedHere(t *testing.T) {
+	all, own := documentInUse(t)
+	a, b := all[0], all[1]
 	for range 2 {
 		out, err := b.vault.Sync(b.ctx)
 		b.ok(err)
@@ -406,5 +417,52 @@ func TestWhatIsDamagedIsNotSentAsDeleted(t *testing.T) {
 	a.ok(err)
 	if len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeCorrupt || out.SentEvents != 0 {
 		t.Errorf("%v, %d events sent", out.Problems, out.SentEvents)
+	}
+}
+
+// TestAnotherVaultDuringADeletion: a device that changes to another vault while it cannot carry out a deletion does not say there that
+// it did.
+func TestAnotherVaultDuringADeletion(t *testing.T) {
+	all, _ := documentInUse(t)
+	b := all[1]
+	out, err := b.vault.Sync(b.ctx)
+	b.ok(err)
+	if len(out.Problems) == 0 {
+		t.Fatal("it was carried out")
+	}
+	b.folder = t.TempDir()
+	_, err = b.vault.Connect(b.ctx, vault.Target{Address: b.folder}, "a passphrase")
+	b.ok(err)
+	if out := b.sync(); out.SentEvents == 0 {
+		t.Error("nothing was sent")
+	}
+	if names := b.holding(`"of":`); len(names) > 0 {
+		t.Errorf("it says so in %q", names)
+	}
+}
+
+// TestADocumentOfARetry: a document that only retries of the deleted turn name too is not used by something else.
+func TestADocumentOfARetry(t *testing.T) {
+	all, s := members(t, 2, true)
+	together(t, all)
+	a := all[0]
+	file := a.file(s.ID, "canary.txt", "canary document")
+	failed, err := a.Accept(a.ctx, chat.Acceptance{BranchID: s.ActiveBranch, User: naming(file), Provider: "recall", Model: "recall"})
+	a.ok(err)
+	_, err = a.FailTurn(a.ctx, chat.TurnFailure{TurnID: failed.ID, Outcome: chat.OutcomeDiscarded, Failure: &chat.Failure{Code: chat.CodeCancelled, Message: "no"}})
+	a.ok(err)
+	again, err := a.Accept(a.ctx, chat.Acceptance{BranchID: s.ActiveBranch, User: naming(file), Provider: "recall", Model: "recall", RetryOf: failed.ID})
+	a.ok(err)
+	a.finalize(again, "an answer")
+	exchangeAll(t, all, 1)
+	if len(all[1].onDisk("canary document")) == 0 {
+		t.Fatal("B does not have the document")
+	}
+	a.deleteTurn(again.ID)
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if names := append(m.onDisk("canary document"), m.holding("canary document")...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
 	}
 }

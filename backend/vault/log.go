@@ -27,23 +27,26 @@ const (
 // apartFrom is the size of a content, in bytes, from which on it is an object of its own.
 const apartFrom = 64 << 10
 
-// formatVersion is the newest version of a file of a log. Files have it only if something of a deletion of turns is in them, which
-// version 1 would take for something else: a program that does not know it reads no further, and says so.
-const formatVersion = 2
+// formatVersion is the version of all objects.
+const formatVersion = 1
+
+// deletionVersion is that of a file of a log with something of a deletion of a turn, which version 1 would take for something else:
+// a program that does not know it reads no further, and says so.
+const deletionVersion = 2
 
 // version returns that of a file with its segments.
 func (f file) version() int {
 	for _, s := range f.segments {
 		if s.Of != "" {
-			return formatVersion
+			return deletionVersion
 		}
 		for _, p := range s.Parcels {
 			if p.Event.Payload != nil && !p.Event.Intact() || deletes(p) && len(p.Contents) > 0 {
-				return formatVersion
+				return deletionVersion
 			}
 		}
 	}
-	return 1
+	return formatVersion
 }
 
 // fileHead is the first line of a file of a log.
@@ -188,7 +191,7 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 	if !ok || json.Unmarshal(line, &f.fileHead) != nil {
 		return f, errDamaged
 	}
-	if f.Version > formatVersion {
+	if f.Version > deletionVersion {
 		return f, errNewer
 	}
 	if b.deviceName(f.Device) != device || f.Number != number {

@@ -67,8 +67,9 @@ func carriedOut(db *gorm.DB, g bundle.Gone) (bool, error) {
 	return found.All == 0 || found.Deleting > 0, err
 }
 
-// Undeleted returns the turns whose content another device deleted, and that are here as they were: according to what is here
+// Undeleted returns the turns whose content another device deleted, and of which something is here: according to what is here
 // of a session, and to events that are to come. A turn that is empty here counts too, if the other device found more of it.
+// CodeConflict: something here uses a document of one, so nothing is to be deleted.
 func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error) {
 	return core.Query(ctx, s, opGone, func(db *gorm.DB) (out []chat.TurnID, err error) {
 		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventContentDeleted)
@@ -103,23 +104,25 @@ func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming 
 			if err != nil {
 				return nil, err
 			}
-			if used, err := usedHere(db, e.Entity, d.Files); err != nil || len(used) > 0 {
+			turns := []string{e.Entity} // and its retries, as the other device deleted them
+			for _, l := range left {
+				if l.Type == string(ledger.EventTurnAccepted) {
+					turns = append(turns, l.EntityID)
+				}
+			}
+			if used, err := usedHere(db, turns, d.Files); err != nil || len(used) > 0 {
 				return nil, cmp.Or(err, error(sqlite.Conflict("The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.", used).
 					WithHint("delete what uses it, or send and delete it; then synchronize again")))
 			}
-			documents, err := sqlite.All[int](db, `SELECT 1 FROM files WHERE id IN ?`, append(d.Files, ""))
+			documents, err := sqlite.All[int](db, `SELECT 1 FROM files WHERE id IN ? AND turn_id IN ?`, append(d.Files, ""), turns)
 			if err != nil {
 				return nil, err
 			}
 			here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity)
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
-			case len(left) == 0 && len(documents) == 0:
-			case len(here) == 0: // it quotes a turn of another session
-				return nil, sqlite.Conflict("What was permanently deleted on another computer in a session that is not here is quoted in this one, and was not deleted here.").
-					WithHint("wait until that session is here, or delete what quotes it")
-			default:
+			}
+			if len(here) > 0 && len(left)+len(documents) > 0 { // not: a quote of a turn that is not here
 				out = append(out, chat.TurnID(e.Entity))
 			}
 		}
@@ -136,12 +139,12 @@ func travels(e ledger.Event) (d ledger.ContentDeleted, ok bool) {
 	return d, err == nil && d.Travels
 }
 
-// usedHere returns the name of one of some documents of a turn that something else here uses; empty: none is.
-func usedHere(db *gorm.DB, turn string, files []chat.FileID) (string, error) {
+// usedHere returns the name of one of some documents that something else than some turns uses here; empty: none is.
+func usedHere(db *gorm.DB, turns []string, files []chat.FileID) (string, error) {
 	if len(files) == 0 {
 		return "", nil
 	}
-	names, err := sqlite.All[string](db, `SELECT f.name FROM files f WHERE f.id IN ? AND `+core.FileUsed+` LIMIT 1`, files, turn)
+	names, err := sqlite.All[string](db, `SELECT f.name FROM files f WHERE f.id IN ? AND `+core.FileUsed+` LIMIT 1`, files, turns)
 	return append(names, "")[0], err
 }
 
@@ -156,11 +159,7 @@ func (s *Bundles) Replacements(
 		if err != nil || len(deletions) == 0 {
 			return err
 		}
-		state, _, err := records.ReplaySession(db, string(session))
-		if err != nil {
-			return err
-		}
-		x := exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}
+		x := exporter{ctx: ctx, db: db, session: string(session), noRequests: true}
 		for _, p := range parcels {
 			if p.Event.Type == ledger.EventContentDeleted && len(p.Contents) > 0 {
 				before := len(p.Contents)
@@ -183,9 +182,6 @@ func (s *Bundles) Replacements(
 				case err != nil || p.Event.Payload == nil || bytes.Equal(p.Event.Payload, there):
 				case deletions.Newer(p.Event, there):
 					p.Contents = nil
-					if slices.Contains(describing, p.Event.Type) {
-						p.Contents, err = x.contentsOf(p.Event)
-					}
 					out[p.Event.Spot()] = p
 				default:
 					here := p.Event.Payload
@@ -197,8 +193,19 @@ func (s *Bundles) Replacements(
 				return err
 			}
 		}
-		if len(out) == 0 {
+		if len(out) == 0 { // the rest reads the whole session
 			return nil
+		}
+		if x.state, _, err = records.ReplaySession(db, string(session)); err != nil {
+			return err
+		}
+		for at, p := range out {
+			if slices.Contains(describing, p.Event.Type) {
+				if p.Contents, err = x.contentsOf(p.Event); err != nil {
+					return err
+				}
+				out[at] = p
+			}
 		}
 		for c, err := range x.contents {
 			if err != nil {

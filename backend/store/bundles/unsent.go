@@ -98,7 +98,10 @@ func putLate(t *core.Tx, g bundle.Segment) error {
 		return err
 	}
 	deletions, err := core.DeletionsIn(t.DB, string(g.Session))
-	late := slices.ContainsFunc(g.Parcels, func(p bundle.Parcel) bool { return len(deletions[p.Event.Spot()]) > 0 && p.Event.Intact() })
+	late := slices.ContainsFunc(g.Parcels, func(p bundle.Parcel) bool {
+		of, _ := deletions.Lacks(p.Event.Spot(), p.Event.Payload)
+		return p.Event.Payload != nil && slices.ContainsFunc(deletions[p.Event.Spot()], func(d ledger.Deletion) bool { return d.Of != "" && !of[d.Of] })
+	})
 	for _, part := range parts {
 		if err == nil && (late || !part.Sent) {
 			part.Files = append(part.Files, g.In)

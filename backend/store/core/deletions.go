@@ -65,7 +65,7 @@ func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) erro
 			all = append(all, r)
 		}
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && len(before) > 0 {
 		return t.Run(`DELETE FROM settings WHERE key = ?`, ReplacedKey+string(session))
 	}
 	value, err := chat.MarshalJSON(all)

@@ -91,8 +91,8 @@ func PutGone(t *Tx, gone bundle.Gone) error {
 	return PutSetting(t, goneKey(gone.Session, gone.Of), value)
 }
 
-// FileUsed is the condition that another turn than one, a draft or a queued message names the document f.
-const FileUsed = `(EXISTS (SELECT 1 FROM turns t WHERE t.session_id = f.session_id AND t.id NOT IN (?) AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
+// FileUsed is the condition that another turn than some, a draft or a queued message names the document f.
+const FileUsed = `(EXISTS (SELECT 1 FROM turns t WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
 	OR EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0)
 	OR EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || f.id || '"') > 0))`
 

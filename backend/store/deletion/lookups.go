@@ -31,8 +31,8 @@ func (e *Operation) lookups(where string, args ...any) error {
 	rows, err := sqlite.All[struct {
 		Call, UseID, ID, SessionID string
 		N                          int64
-	}](e.DB, `SELECT DISTINCT c.id AS call, c.call_id AS use_id, t.id, t.n, t.session_id FROM tool_recalled r
-		JOIN tool_calls c ON c.id = r.tool_call_id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
+	}](e.DB, `SELECT DISTINCT c.id AS call, c.call_id AS use_id, t.id, t.n, t.session_id FROM tool_calls c
+		LEFT JOIN tool_recalled r ON r.tool_call_id = c.id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
 		WHERE `+where+` ORDER BY t.n, c.id`, args...)
 	if err != nil {
 		return err
