@@ -146,7 +146,8 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 			if isFolder {
 				files = filetype.SealedIn(full, maxTried)
 			}
-			if err := opensOne(files, in.passphrase); err != nil && (!isFolder || chat.CodeOf(err) == chat.CodeSealed) {
+			// The files of a folder are reported one by one; it is only refused if the passphrase opens none.
+			if err := opensOne(files, in.passphrase); err != nil && (!isFolder || chat.CodeOf(err) == chat.CodeSealed && len(files) < maxTried) {
 				return nil, err
 			}
 		}
@@ -171,8 +172,9 @@ func (s *Transfer) ImportFiles(paths []string, format, passphrase string) ([]Tas
 	return out, nil
 }
 
-// maxTried limits how many files of a folder a passphrase is tried on before the import, for it takes a second for each.
-const maxTried = 8
+// maxTried limits how many files of a folder a passphrase is tried on before the import, for it takes a second for each. With
+// so many, the import itself finds out.
+const maxTried = 4
 
 // opensOne returns nil if a passphrase opens one of the files, which may have several: the import reports the others, and
 // they are imported with the same folder and their own passphrase. Otherwise it returns the first error.

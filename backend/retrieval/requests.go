@@ -77,48 +77,7 @@ func AsksNothing(text string) bool {
 	if words < fewestStated && !intent.EndsSentence(last) {
 		return false
 	}
-	return words > 0 && !slices.ContainsFunc(clauses(text), func(c clause) bool { return c.asks || asksByPosition(c.text) })
-}
-
-var (
-	questionWords = lexical.Set(`what which who whom whose when where why how wer wen wem wessen was welche welcher welches welchen welchem wann wo wohin woher womit
-		warum wieso wie wieviel`)
-	// beforeQuestions may precede a question word at the beginning: "in which city", "mit wem".
-	beforeQuestions = lexical.Set(`in at on to for from with of by since until about under an auf aus bei bis für mit nach seit um unter über von vor zu remember know
-		recall weiß noch`)
-	// afterQuestions may follow a question word at the end: "it was called what again".
-	afterQuestions = lexical.Set(`again now exactly nochmal noch mal gleich denn eigentlich jetzt genau`)
-	// verbsFirst ask at the beginning of an English clause. subjects ask in second place in German, where the verb is first.
-	verbsFirst = lexical.Set(`have has had am can could will would`)
-	subjects   = lexical.Set(`ich du wir`)
-	// conjunctions come before a subject in a German clause that states something.
-	conjunctions = lexical.Set(`dass daß weil wenn ob als da obwohl während bevor nachdem seit bis damit falls auch nur denn sondern die der das den dem`)
-)
-
-// asksByPosition reports whether the place of a word makes a clause a question, without a mark and without one of
-// askingLeads: a verb or a question word comes first, or a question word last. In the middle, the same words join parts of
-// a statement ("I live where the river ends").
-func asksByPosition(text string) bool {
-	joined, _ := intent.Words(text)
-	words := strings.Fields(joined)
-	for len(words) > 0 && fillers[words[0]] {
-		words = words[1:]
-	}
-	if len(words) < 2 {
-		return false
-	}
-	if verbsFirst[words[0]] || subjects[words[1]] && !conjunctions[words[0]] {
-		return true
-	}
-	first := 0
-	for first < len(words)-1 && beforeQuestions[words[first]] {
-		first++
-	}
-	last := len(words) - 1
-	for last > 0 && afterQuestions[words[last]] {
-		last--
-	}
-	return questionWords[words[first]] || questionWords[words[last]]
+	return words > 0 && !slices.ContainsFunc(clauses(text), func(c clause) bool { return c.asks })
 }
 
 // clauses splits a message. A clause that begins like neither a request nor a statement has the type of the previous

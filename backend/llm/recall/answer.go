@@ -34,16 +34,10 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		if asksNothing {
 			return p.noResults(ctx, w, w.saved+w.nothingElse)
 		}
-		elsewhere := ""
-		if other, err := p.onSiblings(ctx, req); err != nil {
-			return "", nil, err
-		} else if other {
-			elsewhere = w.onSiblings
-		}
 		if scope := w.scopeNames[req.Scope]; scope != "" {
-			return fmt.Sprintf(w.notFoundIn, scope) + elsewhere, nil, nil
+			return fmt.Sprintf(w.notFoundIn, scope), nil, nil
 		}
-		return p.noResults(ctx, w, w.notFound+elsewhere)
+		return p.noResults(ctx, w, w.notFound)
 	}
 	var sb strings.Builder
 	if asksNothing {
@@ -63,16 +57,6 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		}
 	}
 	return sb.String(), turns, nil
-}
-
-// onSiblings reports whether other branches of the session, which only the scope of the session includes, have what the
-// branch and the other sessions do not have: for example what a message said before it was edited.
-func (p *Provider) onSiblings(ctx context.Context, req request) (bool, error) {
-	if req.Scope == chat.ScopeSession {
-		return false, nil
-	}
-	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Scope: chat.ScopeSession, Limit: req.Limit})
-	return len(selectPassages(found, req.Limit)) > 0, err
 }
 
 // noResults returns the explanation of recall if there is no history yet, otherwise the other text.

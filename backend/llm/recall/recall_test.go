@@ -26,14 +26,12 @@ var now = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
 
 // memory returns fixed passages.
 type memory struct {
-	found []Passage
-	// siblings are found in the scope of the session only.
-	siblings []Passage
-	err      error
-	turns    int
-	query    Query
-	wait     chan struct{}
-	called   chan struct{}
+	found  []Passage
+	err    error
+	turns  int
+	query  Query
+	wait   chan struct{}
+	called chan struct{}
 }
 
 func (m *memory) Search(ctx context.Context, q Query) ([]Passage, error) {
@@ -45,9 +43,6 @@ func (m *memory) Search(ctx context.Context, q Query) ([]Passage, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-	}
-	if q.Scope == chat.ScopeSession {
-		return append(m.siblings, m.found...), m.err
 	}
 	return m.found, m.err
 }
@@ -123,7 +118,6 @@ func TestNoResults(t *testing.T) {
 		want     string
 	}{
 		"nothing found":                 {&memory{turns: 3}, "ryokan?", english.notFound},
-		"only another branch has it":    {&memory{turns: 3, siblings: kyoto[:1]}, "ryokan?", english.notFound + english.onSiblings},
 		"empty history":                 {&memory{}, "Hello there", english.emptyHistory},
 		"no words":                      {&memory{turns: 3}, "?!", english.noWords},
 		"only answers of recall itself": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.notFound},

@@ -18,7 +18,7 @@ function coveredElements(page: Page): Promise<string[]> {
     for (let x = 1; x < 10; x++) {
       for (let y = 1; y < 4; y++) {
         for (const below of document.elementsFromPoint(box.x + (box.width * x) / 10, box.y + (box.height * y) / 4)) {
-          if (!below.contains(toast) && !toast.contains(below) && !below.matches('main :has(> .transcript)') && !below.closest('main .transcript')) covered.add(`${below.tagName} ${below.className}`);
+          if (!below.contains(toast) && !toast.contains(below) && !below.closest('main .stage')) covered.add(`${below.tagName} ${below.className}`);
         }
       }
     }

@@ -336,6 +336,16 @@ describe('the switcher', () => {
     expect(names(panel, 'Archived')).toEqual(['big-bang-window']);
   });
 
+  test('shows the number of turns of this moment', async () => {
+    const mounted = await open();
+    const branch = branchNamed(mounted.backend, 'dual-write');
+    branch.turns.pop();
+    const turns = mounted.backend.store.lineage(branch.view.id).length;
+    await mounted.user.click(screen.getByRole('button', { name: /Orders to Postgres dual-write/ }));
+    const panel = await screen.findByRole('dialog', { name: 'Switch branch' });
+    await waitFor(() => expect(panel.querySelector('[aria-current="true"]')).toHaveTextContent(`dual-write${turns} turns`));
+  });
+
   test('searches and works without a mouse', async () => {
     const { app, panel, user } = await opened();
     expect(within(panel).getByRole('searchbox', { name: 'Find a branch' })).toHaveFocus();

@@ -65,6 +65,13 @@ test('plain backups are sealed at once; those that cannot be are still named', a
   expect(screen.getByText('/data/backups/damaged.db')).toBeVisible();
 });
 
+test('a notice says that the copies are sealed, because their list disappears', async () => {
+  const { app } = await part(sealed);
+  await user.click(await screen.findByRole('button', { name: 'Seal now' }));
+  await waitFor(() => expect(screen.queryByText('/data/backups/plain.db')).toBeNull());
+  expect(app.toasts.list.map(({ text }) => text)).toEqual(['The copies are sealed.']);
+});
+
 test('a new passphrase and a new code are in force without a restart', async () => {
   const { backend, called } = await part(sealed);
   await user.click(await screen.findByRole('button', { name: 'New passphrase…' }));

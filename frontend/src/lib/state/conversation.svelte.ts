@@ -485,7 +485,11 @@ export class ConversationState {
     }
   }
 
-  /** Reads titles and branches again without touching the transcript. */
+  /** Reads titles and branches again without touching the transcript: a turn changes the numbers of its branch, which nothing announces. */
+  refreshSession(): void {
+    this.#sessionRefresh.soon();
+  }
+
   async #loadSession(): Promise<void> {
     const { sessionId, branchId } = this;
     try {

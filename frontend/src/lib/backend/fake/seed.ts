@@ -137,7 +137,7 @@ function seedStates(store: FakeStore): void {
   add('What did the old plan say?', 'The old plan moved all tables in one night and', { state: 'failed', phase: 'Failed', outcome: 'discarded' });
   add('Explain the failover order for the standby.', '', { state: 'failed', phase: 'Failed', outcome: 'failed', attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again, or send it to another model.', 'unavailable') });
   add('Check the replica’s certificate.', '', { state: 'unsent', phase: 'Accepted', outcome: '' });
-  add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'unavailable') });
+  add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'incomplete') });
 }
 
 /** A history that is longer than one page. */

@@ -29,6 +29,7 @@ export default {
   lockNow: 'Jetzt sperren',
   left: '{count, plural, one {Diese Kopie ist unverschlüsselt oder hat einen früheren Schlüssel:} other {Diese # Kopien sind unverschlüsselt oder haben einen früheren Schlüssel:}}',
   sealLeft: 'Jetzt versiegeln',
+  leftSealed: 'Die Kopien sind versiegelt.',
   outside: '{count, plural, one {Diese Kopie an einem anderen Ort wird nie umgewandelt:} other {Diese # Kopien an anderen Orten werden nie umgewandelt:}}',
   codeLead: 'Dieser Wiederherstellungscode öffnet die Daten, wenn die Passphrase oder der Schlüsselbund verloren ist. Bewahren Sie ihn getrennt von diesem Computer auf: auf Papier oder in einem Passwortmanager. Er wird nicht noch einmal angezeigt.',
   theCode: 'Wiederherstellungscode',

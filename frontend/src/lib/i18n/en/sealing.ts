@@ -27,6 +27,7 @@ export default {
   lockNow: 'Lock now',
   left: '{count, plural, one {This copy is plain, or has an earlier key:} other {These # copies are plain, or have an earlier key:}}',
   sealLeft: 'Seal now',
+  leftSealed: 'The copies are sealed.',
   outside: '{count, plural, one {This copy elsewhere is never converted:} other {These # copies elsewhere are never converted:}}',
   codeLead: 'This recovery code opens the data if the passphrase or the keyring is lost. Keep it apart from this computer: on paper, or in a password manager. It is not shown again.',
   theCode: 'Recovery code',

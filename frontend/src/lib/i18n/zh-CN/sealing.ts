@@ -29,6 +29,7 @@ export default {
   lockNow: '立即锁定',
   left: '{count, plural, other {以下 # 个副本为明文或使用旧密钥：}}',
   sealLeft: '立即密封',
+  leftSealed: '这些副本已密封。',
   outside: '{count, plural, other {以下 # 个其他位置的副本不会被转换：}}',
   codeLead: '口令或密钥环丢失时，此恢复码可打开数据。请将其与本机分开保存：写在纸上或存入密码管理器。它不会再次显示。',
   theCode: '恢复码',
