@@ -89,14 +89,9 @@ func (x Deletions) Lacks(at Spot, payload []byte) (of map[string]bool, last Spot
 	return of, last
 }
 
-// First returns the first event, in the common order, that certifies a payload with a hash.
-func (x Deletions) First(at Spot, sha256 string) (first Spot) {
-	for _, d := range x[at] {
-		if hex.EncodeToString(d.Hash) == sha256 && d.By != (Spot{}) && (first == (Spot{}) || d.By.before(first)) {
-			first = d.By
-		}
-	}
-	return first
+// Names reports whether an event here says that a payload was replaced by this one.
+func (x Deletions) Names(r DeletedEvent) bool {
+	return slices.ContainsFunc(x[Spot{r.Lane, r.Seq}], func(d Deletion) bool { return d.By != (Spot{}) && hex.EncodeToString(d.Hash) == r.SHA256 })
 }
 
 // before is the common order of events.

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/vault"
+	"contextinfinity/test/testtier"
 )
 
 // turnWith returns the turn with a question.
@@ -463,6 +465,41 @@ func TestADocumentOfARetry(t *testing.T) {
 	for _, m := range all {
 		if names := append(m.onDisk("canary document"), m.holding("canary document")...); len(names) > 0 {
 			t.Errorf("%s has it in %q", m.name, names)
+		}
+	}
+}
+
+// TestADeletionOfAnotherThatIsKilled: a device that is killed while it carries out the deletion of another one, before or after any
+// write, continues: it deletes once, answers, and nothing is left.
+func TestADeletionOfAnotherThatIsKilled(t *testing.T) {
+	for n, ended := 1, 0; ended < 2; n += testtier.Size(4, 1) {
+		ended = 0
+		for _, after := range []bool{false, true} {
+			all, s := members(t, 2, true)
+			together(t, all)
+			a, b := all[0], all[1]
+			turn := a.say(s.ActiveBranch, "canary question", "canary answer "+strings.Repeat("with many words ", 10_000)).ID
+			a.commit(s.ActiveBranch, turn, "canary fact")
+			exchangeAll(t, all, 1)
+			a.deleteTurn(turn)
+			a.sync()
+			k := &killed{Place: vault.Folder(b.folder), Store: b.Store, left: n, after: after}
+			if _, err := b.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Sync(b.ctx); err == nil {
+				ended++
+			}
+			b.reopen()
+			b.begin()
+			exchangeAll(t, all, 2)
+			deletions, err := core.All[int](b.ctx, b.core, "test", `SELECT 1 FROM events WHERE type = ? AND entity_id = ?`, ledger.EventContentDeleted, turn)
+			b.ok(err)
+			status, err := a.vault.Status(a.ctx)
+			a.ok(err)
+			if names := append(b.onDisk("canary"), b.holding("canary")...); len(names) > 0 || len(deletions) != 2 || len(status.Deletions) > 0 {
+				t.Fatalf("point %d, after %v: it is in %q, deleted %d times; A says %+v", n, after, names, len(deletions), status.Deletions)
+			}
+			for _, m := range all {
+				m.ok(m.Store.Close())
+			}
 		}
 	}
 }

@@ -258,19 +258,15 @@ func (c *cutter) row(r schema.EventRow) (full bool, err error) {
 	return false, errors.Join(c.x.ctx.Err(), c.add(r))
 }
 
-// replacements returns the states and summaries as a deletion left them, unless another event listed them so before: for devices
-// without the words by which to delete from them. Larger ones would be objects of their own, which other files may name.
+// replacements returns the states and summaries as a deletion left them, if they still are so: for devices without the words by
+// which to delete from them. Larger ones would be objects of their own, which other files may name.
 func (c *cutter) replacements(e ledger.Event) (out []bundle.Content, err error) {
 	d, travels := travels(e)
 	if !travels {
 		return nil, nil
 	}
 	for _, listed := range d.Events {
-		at := ledger.Spot{Lane: listed.Lane, Number: listed.Seq}
-		if c.known.First(at, listed.SHA256) != e.Spot() {
-			continue
-		}
-		rows, err := core.EventAt(c.x.db, c.session, at)
+		rows, err := core.EventAt(c.x.db, c.session, ledger.Spot{Lane: listed.Lane, Number: listed.Seq})
 		for _, r := range rows {
 			if r.Type != string(ledger.EventStateCommitted) && r.Type != string(ledger.EventSummaryCreated) {
 				continue
@@ -312,7 +308,7 @@ func (c *cutter) add(r schema.EventRow) error {
 		}
 	}
 	if e.Payload != nil && !e.Intact() {
-		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // or its event waits: the vault has it then
+		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // damaged, or the event that names it has not come
 			return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), errors.New("its content is not what was stored"))
 		}
 		c.open = append(c.open, e)

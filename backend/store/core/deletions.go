@@ -61,7 +61,7 @@ func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) erro
 	}
 	var all []ledger.DeletedEvent
 	for _, r := range slices.Concat(before, more) {
-		if known.First(ledger.Spot{Lane: r.Lane, Number: r.Seq}, r.SHA256) == (ledger.Spot{}) && !slices.Contains(all, r) {
+		if !known.Names(r) && !slices.Contains(all, r) {
 			all = append(all, r)
 		}
 	}
