@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestWhichReplacementStands: of two payloads that permanent deletions put in place of one event, the one from which more was deleted
+// TestTheNewerReplacement: of two payloads that permanent deletions put in place of one event, the one from which more was deleted
 // stands, then the one that was certified last; neither, if different things were deleted from them, or if nothing is known of one.
-func TestWhichReplacementStands(t *testing.T) {
+func TestTheNewerReplacement(t *testing.T) {
 	original := sha256.Sum256([]byte("original"))
 	e := Event{Type: EventStateCommitted, Seq: 5, PayloadHash: original[:]}
 	known := Deletions{}
