@@ -142,7 +142,7 @@ test('the message field is completely visible in a low window, with one question
   for (const height of [704, 480, 360]) {
     await page.setViewportSize({ width: 1264, height });
     await expect(chat.send, `${height} px`).toBeInViewport({ ratio: 1 });
-    const [frame, conversation] = [await box(page.locator('main form .frame')), await box(page.locator('main > .place').first())];
+    const [frame, conversation] = [await box(page.locator('main form .frame')), await box(page.locator('main > .stage').first())];
     expect(frame.y + frame.height).toBeLessThanOrEqual(height);
     expect(conversation.height, `conversation at ${height} px`).toBeGreaterThan(50);
   }

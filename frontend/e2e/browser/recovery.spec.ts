@@ -19,13 +19,16 @@ const inputs = variants<[string, Activate]>(
   }],
 );
 
-test('what the card of the last turn says is not repeated above it, and the report remains available under Activity', async ({ home, provider, launch, page }) => {
+test('the notice is shown once, until it is dismissed, and the report remains available under Activity', async ({ home, provider, launch, page }) => {
   await crashDuringAnswer(launch, page, provider);
   const bytes = Buffer.byteLength([...home.journals().values()][0]!.text);
   await launch();
   const chat = new Conversation(page);
   const recovery = new Recovery(page);
-  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  await expect(recovery.notice).toContainText('unfinished answer');
+  await recovery.notice.getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await expect(recovery.notice).toBeHidden();
+  await expect(chat.composer).toBeFocused();
 
   const report = await recovery.open();
   await expect(report).toContainText(`${bytes} bytes of an unfinished answer were recovered`);
@@ -35,7 +38,7 @@ test('what the card of the last turn says is not repeated above it, and the repo
   await page.reload();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await recovery.open();
-  await expect(recovery.notice).toBeHidden();
+  await expect(recovery.notice).toBeHidden(); // not shown again: the page was reloaded, but the program was not restarted
 });
 
 test('the notice links to the report under Activity, and the report to turns of any session', async ({ provider, launch, page }) => {

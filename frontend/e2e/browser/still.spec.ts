@@ -29,7 +29,7 @@ async function watchPlaces(page: Page, except = atTheEnd): Promise<() => Promise
     const hasText = (element: Element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim() !== '');
     const places = new Map<Element, DOMRect>();
     for (const element of document.querySelectorAll('body *')) {
-      if (element.closest(exceptions) || !(hasText(element) || element.matches('button, textarea, input, svg'))) continue;
+      if (element.closest(exceptions) || element.closest('.visually-hidden') || !(hasText(element) || element.matches('button, textarea, input, svg'))) continue;
       const place = element.getBoundingClientRect();
       if (place.width > 0 && place.height > 0 && place.bottom > 0 && place.top < innerHeight) places.set(element, place);
     }

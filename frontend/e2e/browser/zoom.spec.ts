@@ -123,7 +123,7 @@ test('in the smallest window at 200 %, in German, most of the space is left for 
   await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');
   await page.locator('main form textarea').fill('Eine lange Nachricht. '.repeat(40));
   const height = (css: string) => page.locator(css).first().evaluate((element) => element.getBoundingClientRect().height);
-  await expect.poll(() => height('main > .place'), 'the conversation').toBeGreaterThan(200);
+  await expect.poll(() => height('main > .stage'), 'the conversation').toBeGreaterThan(200);
   expect(await height('header.header'), 'the header has one line').toBeLessThan(120);
   await page.getByRole('banner').locator('[data-field="status"]').click();
   await expect(page.getByRole('menuitem', { name: /^Stream/ })).toBeInViewport();

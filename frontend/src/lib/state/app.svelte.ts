@@ -163,7 +163,7 @@ export class App {
     this.goTo = new GoToState(this.conversation);
     this.navigation = new Navigation(this, () => this.#jobsRefresh.soon());
     this.sessionActions = new SessionActions(this);
-    this.recovery = new RecoveryNews(this.conversation, this.jobs, storage);
+    this.recovery = new RecoveryNews(this.jobs, storage);
     this.work = new WorkState(backend, this.changes, this.toasts);
     this.sync = new SyncState(backend, this.changes);
     this.tools = new ToolsState(backend, this.changes, this.conversation);

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
-import { block, turnView } from '$lib/backend/fake/shapes';
+import { block } from '$lib/backend/fake/shapes';
 import type { Frame } from '$lib/backend/types';
 import { App } from './app.svelte';
-import { RecoveryNews } from './recoveryNews.svelte';
 
 const pace = { frameMs: 10, chars: 4, prepareMs: 30, syncMs: 40, commitMs: 50 };
 let backend: FakeBackend;
@@ -288,18 +287,6 @@ describe('a conversation', () => {
     await until(() => app.recovery.text === items[1]!.message);
     settle(items[1]!.turnId);
     await until(() => app.recovery.text === '');
-  });
-
-  it('does not repeat above the conversation what the card of its last turn says', async () => {
-    await started({ data: 'rich' });
-    const [item, other] = app.jobs.recovery!.items;
-    const shownWith = (state: 'incomplete' | 'head', items = [item!]) => {
-      localStorage.clear();
-      const news = new RecoveryNews({ newest: turnView({ id: item!.turnId, state }) }, { recovery: { ...app.jobs.recovery!, items } }, localStorage);
-      news.show();
-      return news.text !== '';
-    };
-    expect([shownWith('incomplete'), shownWith('head'), shownWith('incomplete', [item!, other!])]).toEqual([false, true, true]);
   });
 
   it('shows once at the start what recovery found', async () => {
