@@ -16,8 +16,9 @@ type Store interface {
 	Delete(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error)
 	// DeleteAsSeen deletes a session whose lanes still end where they were seen to; otherwise CodeConflict.
 	DeleteAsSeen(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)
-	// DeleteTurnAs deletes the content of a turn as another device did, according to events that are to come from there.
-	DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
+	// DeleteTurnAs deletes the content of a turn as another device did, according to what is here of a session and to events that are to
+	// come from there. If the turn is not here, only what the session quotes of it is deleted.
+	DeleteTurnAs(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
 	// DeletableCopies returns the other sessions that contain the messages of a session or turn.
 	DeletableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
@@ -65,12 +66,18 @@ func (s *Service) DeleteAsSeen(
 	})
 }
 
-// DeleteTurnAs permanently deletes the content of a turn as another device did, according to events that are to come from there.
-// CodeConflict: it cannot be deleted now; nothing was deleted then.
-func (s *Service) DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
-	return s.delete(ctx, chat.DeletionTurn, string(turn), nil, nil, func() (chat.Receipt, error) {
-		return s.Store.DeleteTurnAs(ctx, turn, coming)
-	})
+// DeleteTurnAs permanently deletes the content of a turn as another device did, according to what is here of a session and to events
+// that are to come from there. CodeConflict: it cannot be deleted now; nothing was deleted then.
+func (s *Service) DeleteTurnAs(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
+	carryOut := func() (chat.Receipt, error) { return s.Store.DeleteTurnAs(ctx, session, turn, coming) }
+	receipt, err := s.delete(ctx, chat.DeletionTurn, string(turn), nil, nil, carryOut)
+	if chat.CodeOf(err) != chat.CodeNotFound {
+		return receipt, err
+	}
+	if receipt, err = carryOut(); receipt.ID != "" { // the turn is not here, so no window knows it
+		s.d.Publish(chat.Change{Kind: chat.ChangeSession, Session: session})
+	}
+	return receipt, err
 }
 
 func (s *Service) delete(

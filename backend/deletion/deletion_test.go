@@ -3,10 +3,12 @@ package deletion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // fakeStore is a store with one session that records the calls.
@@ -14,12 +16,16 @@ type fakeStore struct {
 	Store
 	reason string
 	broken error // returned with the receipt
+	absent bool  // it does not have what is deleted
 	unsent []chat.DeletedCount
 	calls  []string
 }
 
 func (k *fakeStore) PreviewDeletion(_ context.Context, _, _ string, copies ...chat.SessionID) (chat.DeletionPreview, error) {
 	k.calls = append(k.calls, "preview")
+	if k.absent {
+		return chat.DeletionPreview{}, chat.Errorf(chat.CodeNotFound, "test", "it is not here")
+	}
 	p := chat.DeletionPreview{Session: "s", Reason: k.reason}
 	for _, c := range copies {
 		p.Included = append(p.Included, chat.Copy{Session: c, Turn: "t" + chat.TurnID(c)})
@@ -34,6 +40,11 @@ func (k *fakeStore) Delete(_ context.Context, kind, id string, copies ...chat.Se
 	}
 	k.calls = append(k.calls, call)
 	return chat.Receipt{ID: "r", Deleted: k.unsent}, k.broken
+}
+
+func (k *fakeStore) DeleteTurnAs(_ context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
+	k.calls = append(k.calls, fmt.Sprintf("delete %s of %s, %d", turn, session, len(coming)))
+	return chat.Receipt{ID: "r"}, nil
 }
 
 func (k *fakeStore) Branches(_ context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
@@ -111,6 +122,27 @@ func TestDeletedDraftsArePublished(t *testing.T) {
 		}
 		if got := k.calls[5:]; !slices.Equal(got, c.want) {
 			t.Errorf("%s: published %q, not %q", name, got, c.want)
+		}
+	}
+}
+
+// TestWhatAnotherDeviceDeleted: a turn that another device deleted is deleted as one here, without a question; of one that is not here,
+// what another session quotes of it. What cannot be deleted now stays.
+func TestWhatAnotherDeviceDeleted(t *testing.T) {
+	for name, c := range map[string]struct {
+		absent bool
+		reason string
+		want   []string
+		code   chat.Code
+	}{
+		"here":     {want: []string{"preview", "forget s", "delete x of y, 1", "sessions ", "session s", "turn sx"}},
+		"not here": {absent: true, want: []string{"preview", "delete x of y, 1", "session y"}},
+		"not now":  {reason: "An answer is being written.", want: []string{"preview"}, code: chat.CodeConflict},
+	} {
+		k := &fakeStore{reason: c.reason, absent: c.absent}
+		receipt, err := New(Deps{Store: k, Publish: k.publish, Forget: k.forget}).DeleteTurnAs(t.Context(), "y", "x", make([]bundle.Parcel, 1))
+		if !slices.Equal(k.calls, c.want) || (err != nil) != (c.code != "") || err != nil && chat.CodeOf(err) != c.code || (err == nil) != (receipt.ID != "") {
+			t.Errorf("%s: did %q, not %q; %+v, %v", name, k.calls, c.want, receipt, err)
 		}
 	}
 }

@@ -17,8 +17,6 @@ type ContentDeleted struct {
 	Receipt string         `json:"receipt"`
 	Events  []DeletedEvent `json:"events"`
 	Files   []chat.FileID  `json:"files,omitempty"` // deleted documents
-	// Travels: a vault had the session, so the other devices delete it too. Earlier deletions are of one device only.
-	Travels bool `json:"travels,omitempty"`
 }
 
 // DeletedEvent is an earlier event whose payload was replaced.
@@ -26,6 +24,13 @@ type DeletedEvent struct {
 	Lane   string `json:"lane,omitempty"`
 	Seq    int64  `json:"event_seq"`      // its number
 	SHA256 string `json:"payload_sha256"` // of the replacement
+	// Lacks is what had been deleted from it by events of other lanes.
+	Lacks []string `json:"lacks,omitempty"`
+}
+
+// Same reports whether o is the same replacement.
+func (r DeletedEvent) Same(o DeletedEvent) bool {
+	return r.Lane == o.Lane && r.Seq == o.Seq && r.SHA256 == o.SHA256
 }
 
 // Deletions are the content of a ledger's content_erased events: for each event, the hashes of the replacements of its
@@ -36,8 +41,9 @@ type Deletions map[Spot][]Deletion
 type Deletion struct {
 	Hash    []byte // SHA-256
 	Receipt string
-	By      Spot   // the event that says so; zero: it has not come yet
-	Of      string // what was deleted
+	By      Spot     // the event that says so; zero: it has not come yet
+	Of      string   // what was deleted
+	Lacks   []string // what had been deleted before by others
 }
 
 // Add reads an intact content_erased event. Other events are ignored.
@@ -51,7 +57,7 @@ func (x Deletions) Add(e Event) {
 	}
 	for _, r := range env.Data.Events {
 		if r.Seq < e.Number() {
-			x.add(r, Deletion{Receipt: env.Data.Receipt, By: e.Spot(), Of: e.Entity})
+			x.add(r, Deletion{Receipt: env.Data.Receipt, By: e.Spot(), Of: e.Entity, Lacks: r.Lacks})
 		}
 	}
 }
@@ -68,8 +74,8 @@ func (x Deletions) add(r DeletedEvent, d Deletion) {
 func (x Deletions) AddEarly(r DeletedEvent) { x.add(r, Deletion{}) }
 
 // Lacks returns what was deleted from a payload that a permanent deletion put in place of another one: each device deletes from what
-// it has, so what its lane certifies lacks all that the lane deleted before too. last is the latest event that certifies it. Nothing:
-// no event here certifies it.
+// it has, so what its lane certifies lacks all that the lane deleted before too, and what the lane says that others had. last is the
+// latest event that certifies it. Nothing: no event here certifies it.
 func (x Deletions) Lacks(at Spot, payload []byte) (of map[string]bool, last Spot) {
 	of = map[string]bool{}
 	sum := sha256.Sum256(payload)
@@ -80,6 +86,9 @@ func (x Deletions) Lacks(at Spot, payload []byte) (of map[string]bool, last Spot
 		for _, d := range x[at] {
 			if d.By.Lane == m.By.Lane && d.By.Number <= m.By.Number && d.By.Number > 0 {
 				of[d.Of] = true
+				for _, other := range d.Lacks {
+					of[other] = true
+				}
 			}
 		}
 		if last.before(m.By) {

@@ -291,7 +291,7 @@ func TestAnInterruptedDeletionIsCompletedAtStart(t *testing.T) {
 		t.Cleanup(func() { deletion.VacuumInMemory = old })
 		d := f.secretSession()
 		f.ok(f.core.Write(f.ctx, deletion.OpDelete, func(tx *core.Tx) error { // everything but the steps after the transaction
-			e, err := deletion.NewOperation(f.deletionPart, tx, chat.DeletionSession, string(d.session.ID))
+			e, err := deletion.NewOperation(f.deletionPart, tx, chat.DeletionSession, string(d.session.ID), "")
 			f.ok(err)
 			f.ok(e.CarryOut())
 			_, err = e.PutReceipt(nil)

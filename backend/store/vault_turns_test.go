@@ -295,13 +295,12 @@ func TestWhatIsDeletedByAnother(t *testing.T) {
 	}
 }
 
-// TestADeletionOfBeforeStaysThere: a turn that was deleted while no vault had its session is deleted on that device only.
+// TestADeletionOfBeforeStaysThere: a turn that was deleted before there was a vault is deleted on that device only.
 func TestADeletionOfBeforeStaysThere(t *testing.T) {
-	all, s := members(t, 2, true)
-	a, b := all[0], all[1]
-	turn := b.turnWith(s.ID, "question")
-	a.deleteTurn(turn)
-	exchangeAll(t, all, 2)
+	devs, s := devices(t, 2)
+	devs[0].deleteTurn(devs[1].turnWith(s.ID, "question"))
+	a, b := devs[0].join(""), devs[1].join("")
+	exchangeAll(t, []*member{a, b}, 2)
 	if len(b.said(s.ID, "question")) != 1 {
 		t.Error("B deleted what was deleted on A only")
 	}
@@ -502,4 +501,150 @@ func TestADeletionOfAnotherThatIsKilled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestADeletionInABundleIsNotCarriedOut: what a bundle says of the deletion of a turn, in the vault of whoever made it, is the user's
+// decision here, also on the other devices of a vault.
+func TestADeletionInABundleIsNotCarriedOut(t *testing.T) {
+	devs, s := devices(t, 3)
+	a := devs[0].join("")
+	all := []*member{devs[1].join(""), devs[2].join("")}
+	exchangeAll(t, all, 1)
+	a.deleteTurn(a.turnWith(s.ID, "first question"))
+	a.sync()
+	all[0].take(a.give(s.ID))
+	exchangeAll(t, all, 2)
+	all[1].deleteTurn(all[1].say(all[1].own(s.ActiveBranch, true), "another question", "an answer").ID)
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if len(m.said(s.ID, "first question")) != 1 {
+			t.Errorf("%s deleted it", m.name)
+		}
+		m.verifyClean()
+	}
+}
+
+// TestAQuoteOfATurnThatIsNotHere: a session that quotes a deleted turn is cleared of it although the turn is not here, or was
+// deleted before it came.
+func TestAQuoteOfATurnThatIsNotHere(t *testing.T) {
+	all, _ := members(t, 2, false)
+	a, b := all[0], all[1]
+	other, asking := a.session("Questions")
+	source, branch := a.session("about " + canary)
+	secret := a.committed(branch.ID, "my password is "+canary, "I keep it.")
+	var l lookups
+	a.addLookups(asking.ID, secret, &l)
+	b.take(a.give(other.ID))
+	a.sync()
+	if len(b.onDisk(canary)) == 0 || other.ID > source.ID {
+		t.Fatal("B does not have the quote, or gets the turn first")
+	}
+	a.deleteTurn(secret.ID)
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if names := append(m.onDisk(canary), m.holding(canary)...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
+		m.verifyClean()
+	}
+	receipts, err := b.Receipts(b.ctx)
+	b.ok(err)
+	if status, err := a.vault.Status(a.ctx); err != nil || len(status.Deletions) != 0 || len(receipts) == 0 {
+		t.Errorf("A says %+v, %v; B has the receipts %+v", status.Deletions, err, receipts)
+	}
+}
+
+// TestAContentThatTwoLogsName: two devices sent one document, and one deleted it from the vault before it knew of the other's file.
+// That device can answer nevertheless, and write its file again.
+func TestAContentThatTwoLogsName(t *testing.T) {
+	devs, s := devices(t, 2)
+	turn := devs[0].attach(s.ActiveBranch, devs[0].file(s.ID, "canary.txt", strings.Repeat("canary document ", 10_000)))
+	devs[1].take(devs[0].give(s.ID))
+	a, b := devs[0].join(""), devs[1].join("")
+	a.sync()
+	b.sync()
+	a.deleteTurn(turn.ID)
+	a.sync()
+	if n := len(added(nil, objects(t, a.folder), "content/")); n != 0 {
+		t.Fatalf("%d contents are left", n)
+	}
+	carry(t, a.folder, b.folder, nil)
+	a.ok(os.RemoveAll(filepath.Join(b.folder, "content"))) // as the program does that synchronizes the folders
+	carry(t, b.folder, a.folder, nil)
+	out, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeNotFound {
+		t.Fatalf("A can read the file of B: %v", out.Problems)
+	}
+	all := []*member{a, b}
+	b.sync()
+	carry(t, b.folder, a.folder, nil)
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if names := append(m.onDisk("canary document"), m.holding("canary document")...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
+	}
+	settle(t, all)
+}
+
+// TestALaneThatIsYounger: data that was restored has a lane without its own earlier deletions. What it deletes from the same text
+// replaces what it had sent before.
+func TestALaneThatIsYounger(t *testing.T) {
+	all, s := members(t, 1, true)
+	a := all[0]
+	one, two := a.say(s.ActiveBranch, "canaryone question", "an answer"), a.say(s.ActiveBranch, "canarytwo question", "an answer")
+	b, err := a.Branch(a.ctx, s.ActiveBranch)
+	a.ok(err)
+	_, err = a.Commit(a.ctx, chat.Commit{
+		BranchID: s.ActiveBranch, Epoch: b.Epoch, Turns: []chat.TurnID{one.ID, two.ID}, Summary: "## Facts\n- canaryone fact\n- canarytwo fact",
+		TokenCount: 9, Origin: chat.StateFallback,
+	})
+	a.ok(err)
+	a.sync()
+	a.deleteTurn(one.ID)
+	a.sync()
+	saved := a.saved()
+	a.ok(a.Store.Close())
+	r := a.from(saved, true)
+	r.deleteTurn(two.ID)
+	r.sync()
+	if names := append(r.onDisk("canary"), r.holding("canary")...); len(names) > 0 {
+		t.Errorf("it is in %q", names)
+	}
+	settle(t, []*member{r})
+}
+
+// TestATurnThatEndsAfterItsDeletion: a turn was sent while it waited to be continued, is deleted elsewhere, and continues before its
+// device knows. What it said then is deleted too.
+func TestATurnThatEndsAfterItsDeletion(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	turn := b.accept(b.own(s.ActiveBranch, true), "canary question")
+	_, err := b.Interrupt(b.ctx, chat.Interruption{TurnID: turn.ID, Step: b.ended(b.respond(turn), chat.StepIncomplete, "half")})
+	b.ok(err)
+	exchangeAll(t, all, 2)
+	a.deleteTurn(turn.ID)
+	a.sync()
+	b.ok(b.Resume(b.ctx, turn.ID))
+	step, err := b.BeginStep(b.ctx, chat.StepStart{TurnID: turn.ID, Index: 1, Provider: "recall", ModelID: "recall", Request: []byte(`{}`)})
+	b.ok(err)
+	_, err = b.Finalize(b.ctx, chat.Finalization{
+		TurnID: turn.ID, Step: b.ended(step, chat.StepCompleted, "canary words of the end"), Message: chat.AssistantText("canary words of the end"),
+		Outcome: chat.OutcomeCompleted,
+	})
+	b.ok(err)
+	b.sync()
+	carry(t, b.folder, a.folder, nil)
+	a.sync()
+	if len(a.onDisk("canary")) == 0 {
+		t.Fatal("it was to be known")
+	}
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if names := append(m.onDisk("canary"), m.holding("canary")...); len(names) > 0 {
+			t.Errorf("%s has it in %q", m.name, names)
+		}
+	}
+	settle(t, all)
 }

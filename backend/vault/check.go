@@ -100,7 +100,7 @@ func (v *Vault) checkAll(ctx context.Context) (out Checked, err error) {
 		out.Bytes += d.Bytes
 		last := max(x.last(d.Log), d.Known)
 		for at := (position{Sum: make([]byte, sha256.Size)}); at.Number < last; {
-			f, err := x.follow(d.Log, at)
+			f, err := x.follow(d.Log, at, x.leave())
 			if err != nil && !x.named(d.Log, at.Number+1, last, err) {
 				return out, placeError(opSync, x.state.Address, err)
 			}

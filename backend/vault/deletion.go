@@ -3,8 +3,6 @@ package vault
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -172,15 +170,14 @@ func (x *exchange) unanswered(device string, f file, gone map[chat.SessionID]bun
 	})
 }
 
-// rewrite writes a file again without the content of deleted sessions.
+// rewrite writes a file again without what was deleted.
 func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.Gone, parts []bundle.Gone) error {
 	contents := map[chat.SessionID][]string{}
 	f, err := x.box.read(x.ctx, current, func(session chat.SessionID, name string) bool {
 		if _, deleted := gone[session]; deleted {
 			contents[session] = append(contents[session], name)
-			return true
 		}
-		return false
+		return true // no contents that are objects of their own are read
 	})
 	device, number, again, _ := numberOf(current)
 	if err != nil {
@@ -256,20 +253,21 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 // deletes reports whether an event records a permanent deletion.
 func deletes(p bundle.Parcel) bool { return p.Event.Type == ledger.EventContentDeleted }
 
-// deleteBefore deletes the turns that some events, which will be merged into a session, deleted elsewhere. So such an event is here
-// only if its deletion was carried out here, whenever an exchange ends; what cannot be deleted now waits with what follows.
+// deleteBefore deletes the turns that were deleted elsewhere, according to what is here of a session and to events that will be merged
+// into it. So the event of such a deletion is taken only when it was carried out here, and what cannot be deleted now waits with what
+// follows.
 func (x *exchange) deleteBefore(session chat.SessionID, coming []bundle.Parcel) error {
 	turns, err := x.Undeleted(x.ctx, session, coming)
 	for _, turn := range turns {
 		if err == nil {
-			err = x.deleteTurn(turn, coming)
+			err = x.deleteTurn(session, turn, coming)
 		}
 	}
 	return err
 }
 
-func (x *exchange) deleteTurn(turn chat.TurnID, coming []bundle.Parcel) error {
-	receipt, err := x.DeleteTurn(x.ctx, turn, coming)
+func (x *exchange) deleteTurn(session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) error {
+	receipt, err := x.DeleteTurn(x.ctx, session, turn, coming)
 	if receipt.ID != "" { // the rest is done at the next start
 		x.report.DeletedTurns++
 		err = nil
@@ -298,9 +296,8 @@ func (x *exchange) replace(name string, f file, parts []bundle.Gone, open map[ch
 			}
 			s.Parcels[i], changed = r, true
 			for _, c := range p.Contents {
-				sum := sha256.Sum256(c.Bytes)
-				if hash := hex.EncodeToString(sum[:]); len(c.Bytes) > apartFrom && !named[hash] {
-					unnamed = append(unnamed, x.box.contentName(s.Session, hash))
+				if c.Left != "" && !named[c.Left] {
+					unnamed = append(unnamed, x.box.contentName(s.Session, c.Left))
 				}
 			}
 		}

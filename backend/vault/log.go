@@ -83,6 +83,9 @@ func (f file) sum() []byte {
 		if s.Deleted {
 			fmt.Fprintf(h, "%s deleted\n", s.Session)
 		}
+		if s.Of != "" {
+			fmt.Fprintf(h, "%s %s deleted\n", s.Session, s.Of)
+		}
 		for _, p := range s.Parcels {
 			fmt.Fprintf(h, "%s %x\n", s.Session, p.Event.Hash)
 		}

@@ -49,7 +49,7 @@ func (x *exchange) receive(device string) error {
 	for next := at; !stop && (len(again) > 0 || next.Number < last); again = nil {
 		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
-			f, err := x.follow(device, next)
+			f, err := x.follow(device, next, x.leave())
 			if err != nil {
 				if stop = x.named(device, next.Number+1, last, err); !stop {
 					return err
@@ -134,7 +134,7 @@ func (x *exchange) waitingFiles(device string, last int64) (files []file, stop b
 		} else if !due {
 			continue
 		}
-		f, err := x.read(device, w.Number)
+		f, err := x.read(device, w.Number, x.leave())
 		if err == nil && !bytes.Equal(f.sum(), w.Sum) {
 			err = errExchanged
 		}
@@ -225,6 +225,18 @@ func (x *exchange) applySession(device string, session chat.SessionID, batch []f
 			if err := x.putGone(bundle.Gone{Session: session, Of: p.Of, At: p.At, Answered: []string{device}}); err != nil {
 				return err
 			}
+		}
+	}
+	if slices.ContainsFunc(parts, func(p part) bool { return p.Of != "" }) { // the event may be here, from a bundle or another log
+		if err := x.deleteBefore(session, nil); err != nil {
+			if !x.ofSession(device, session, err) {
+				return err
+			}
+			for _, p := range parts {
+				trials[p.file].parts++
+				trials[p.file].with[session] = ""
+			}
+			return nil
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Of != "" })

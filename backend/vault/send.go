@@ -122,7 +122,7 @@ func (x *exchange) depart() error {
 	}
 	for _, device := range slices.Sorted(maps.Keys(x.logs)) {
 		for at, last := x.at(device), x.last(device); at.Number < last; {
-			f, err := x.follow(device, at)
+			f, err := x.follow(device, at, apart)
 			if err != nil {
 				x.report.Problems = nil
 				if !x.named(device, at.Number+1, last, err) {
@@ -180,7 +180,7 @@ func (x *exchange) take(f file) (foreign bool, err error) {
 }
 
 // resume takes up a log whose last files were written by an exchange that was interrupted before it could remember them.
-// ready: it is complete up to its end. errCopied: other data writes it too.
+// ready: it is complete up to its end. errCopied: other data writes it too. What its files name is here, and may be gone there.
 func (x *exchange) resume() (ready bool, err error) {
 	at := x.at(x.own)
 	for n := int64(1); n <= at.Number; n++ {
@@ -196,7 +196,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		return false, err
 	}
 	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
-		f, err := x.read(x.own, at.Number)
+		f, err := x.read(x.own, at.Number, apart)
 		switch {
 		case err == nil && !bytes.Equal(f.sum(), at.Sum):
 			return false, errCopied
@@ -207,7 +207,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		}
 	}
 	for last := x.last(x.own); at.Number < last; at = x.at(x.own) {
-		f, err := x.follow(x.own, at)
+		f, err := x.follow(x.own, at, apart)
 		if err != nil {
 			if !x.named(x.own, at.Number+1, last, err) {
 				return false, err

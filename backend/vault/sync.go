@@ -131,8 +131,8 @@ func (x *exchange) at(device string) position {
 var errExchanged = errors.New("it does not follow from the file before it")
 
 // follow reads the file after a position.
-func (x *exchange) follow(device string, at position) (file, error) {
-	f, err := x.read(device, at.Number+1)
+func (x *exchange) follow(device string, at position, leave func(chat.SessionID, string) bool) (file, error) {
+	f, err := x.read(device, at.Number+1, leave)
 	if err == nil && !bytes.Equal(f.Before, at.Sum) {
 		err = errExchanged
 	}

@@ -73,7 +73,7 @@ type Deps struct {
 	// Undeleted returns the turns that another device deleted, and of which something is here: according to what is here of a
 	// session, and to events that are to come. DeleteTurn permanently deletes the content of one. CodeConflict: not now.
 	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
-	DeleteTurn func(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
+	DeleteTurn func(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
 	// Uncertified returns the sessions with something in place of what was deleted elsewhere, if nothing here says so yet.
 	Uncertified func(ctx context.Context) ([]chat.SessionID, error)
 }
@@ -457,13 +457,13 @@ func (x *exchange) list(o Object) {
 	x.logs[device][number] = o
 }
 
-// read returns a file of a log.
-func (x *exchange) read(device string, number int64) (file, error) {
+// read returns a file of a log; leave is that of box.read.
+func (x *exchange) read(device string, number int64, leave func(chat.SessionID, string) bool) (file, error) {
 	o, ok := x.logs[device][number]
 	if !ok {
 		return file{}, ErrMissing
 	}
-	return x.box.read(x.ctx, o.Name, x.leave())
+	return x.box.read(x.ctx, o.Name, leave)
 }
 
 // leave returns what tells box.read to leave out the contents of sessions that were deleted: they may be gone.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -28,115 +27,105 @@ func (s *Bundles) Gone(ctx context.Context) ([]bundle.Gone, error) {
 }
 
 func goneIn(db *gorm.DB) ([]bundle.Gone, error) {
-	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key LIKE ? ORDER BY key`, core.GoneKey+"%")
-	var out []bundle.Gone
-	for _, key := range keys {
-		gone, known, err := core.GoneOf(db, chat.SessionID(strings.TrimPrefix(key, core.GoneKey)), "")
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			out = append(out, gone)
-		}
-	}
-	parts, err2 := partsOf(db, "")
-	return append(out, parts...), errors.Join(err, err2)
-}
-
-// partsOf returns what was deleted in a session that stays; an empty id: in all.
-func partsOf(db *gorm.DB, session chat.SessionID) (out []bundle.Gone, err error) {
-	from := core.PartKey + string(session)
-	keys, err := sqlite.All[string](db, `SELECT key FROM settings WHERE key >= ? AND key < ? ORDER BY key`, from, from+"~")
-	for _, key := range keys {
-		in, of, _ := strings.Cut(strings.TrimPrefix(key, core.PartKey), " ")
-		gone, known, err := core.GoneOf(db, chat.SessionID(in), of)
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			out = append(out, gone)
-		}
-	}
-	return out, err
+	whole, err := core.Gone(db)
+	parts, err2 := core.PartsGone(db, "")
+	return append(whole, parts...), errors.Join(err, err2)
 }
 
 // carriedOut reports whether what was deleted in a session elsewhere is deleted here, or its session is not here.
 func carriedOut(db *gorm.DB, g bundle.Gone) (bool, error) {
-	found, err := sqlite.One[struct{ All, Deleting int }](db, "session", g.Session, `SELECT count(*) AS "all",
-		coalesce(sum(type = ? AND entity_id = ?), 0) AS deleting FROM events WHERE session_id = ?`, ledger.EventContentDeleted, g.Of, g.Session)
-	return found.All == 0 || found.Deleting > 0, err
+	found, err := sqlite.One[struct{ There, Known bool }](db, "session", g.Session, `SELECT EXISTS (SELECT 1 FROM events WHERE session_id = ?) AS there,
+		EXISTS (SELECT 1 FROM events WHERE entity_id = ? AND session_id = ? AND type = ?) AS known`, g.Session, g.Of, g.Session, ledger.EventContentDeleted)
+	if err != nil || !found.There || !found.Known {
+		return !found.There, err
+	}
+	left, err := undeleted(db, g.Session, nil)
+	if chat.CodeOf(err) == chat.CodeConflict {
+		return false, nil
+	}
+	return !slices.Contains(left, chat.TurnID(g.Of)), err
 }
 
-// Undeleted returns the turns whose content another device deleted, and of which something is here: according to what is here
-// of a session, and to events that are to come. A turn that is empty here counts too, if the other device found more of it.
-// CodeConflict: something here uses a document of one, so nothing is to be deleted.
+// Undeleted returns the turns whose content another device of the vault deleted, and of which something is here: according to what
+// is here of a session, and to events that are to come. A turn that is empty here counts too, if the other device found more of it.
+// CodeConflict: something here uses a document of one, so nothing is to be deleted. What a bundle says of deletions does not
+// count: it may come from another person.
 func (s *Bundles) Undeleted(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error) {
-	return core.Query(ctx, s, opGone, func(db *gorm.DB) (out []chat.TurnID, err error) {
-		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventContentDeleted)
-		if err != nil {
-			return nil, err
-		}
-		deletions, err := core.DeletionsIn(db, string(session))
-		if err != nil {
-			return nil, err
-		}
-		var all []ledger.Event
-		for _, p := range coming {
-			deletions.Add(p.Event)
-			all = append(all, p.Event)
-		}
-		for _, r := range rows {
-			payload, err := core.UnpackPayload(db, r.SessionID, r.Payload)
-			if err != nil {
-				return nil, err
-			}
+	return core.Query(ctx, s, opGone, func(db *gorm.DB) ([]chat.TurnID, error) { return undeleted(db, session, coming) })
+}
+
+func undeleted(db *gorm.DB, session chat.SessionID, coming []bundle.Parcel) (out []chat.TurnID, err error) {
+	parts, err := core.PartsGone(db, session)
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	deletions, err := core.DeletionsIn(db, string(session))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentDeleted)
+	if err != nil {
+		return nil, err
+	}
+	var all []ledger.Event
+	for _, p := range coming {
+		deletions.Add(p.Event)
+		all = append(all, p.Event)
+	}
+	for _, r := range rows {
+		if payload, err := core.UnpackPayload(db, r.SessionID, r.Payload); err == nil { // otherwise verify reports it
 			all = append(all, r.Event(payload))
 		}
-		for _, e := range all {
-			if slices.Contains(out, chat.TurnID(e.Entity)) {
-				continue
-			}
-			d, ok := travels(e)
-			if !ok {
-				continue
-			}
-			left, err := events.Listed(db, string(session), deletions, e)
-			if err != nil {
-				return nil, err
-			}
-			turns := []string{e.Entity} // and its retries, as the other device deleted them
-			for _, l := range left {
-				if l.Type == string(ledger.EventTurnAccepted) {
-					turns = append(turns, l.EntityID)
-				}
-			}
-			if used, err := usedHere(db, turns, d.Files); err != nil || len(used) > 0 {
-				return nil, cmp.Or(err, error(sqlite.Conflict("The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.", used).
-					WithHint("delete what uses it, or send and delete it; then synchronize again")))
-			}
-			documents, err := sqlite.All[int](db, `SELECT 1 FROM files WHERE id IN ? AND turn_id IN ?`, append(d.Files, ""), turns)
-			if err != nil {
-				return nil, err
-			}
-			here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity)
-			if err != nil {
-				return nil, err
-			}
-			if len(here) > 0 && len(left)+len(documents) > 0 { // not: a quote of a turn that is not here
-				out = append(out, chat.TurnID(e.Entity))
-			}
+	}
+	for _, e := range all {
+		if !slices.ContainsFunc(parts, func(g bundle.Gone) bool { return g.Of == e.Entity }) || slices.Contains(out, chat.TurnID(e.Entity)) {
+			continue
 		}
-		return out, nil
-	})
+		if left, err := leftOf(db, session, deletions, e); err != nil {
+			return nil, err
+		} else if left {
+			out = append(out, chat.TurnID(e.Entity))
+		}
+	}
+	return out, nil
 }
 
-// travels reads an event that says what was deleted on each device.
-func travels(e ledger.Event) (d ledger.ContentDeleted, ok bool) {
+// leftOf reports whether something is here of what a content_erased event says was deleted.
+func leftOf(db *gorm.DB, session chat.SessionID, deletions ledger.Deletions, e ledger.Event) (bool, error) {
+	d, ok := deletedBy(e)
+	if !ok {
+		return false, nil
+	}
+	left, err := events.Listed(db, string(session), deletions, e)
+	if err != nil {
+		return false, err
+	}
+	if here, err := sqlite.All[int](db, `SELECT 1 FROM turns WHERE id = ?`, e.Entity); err != nil {
+		return false, err
+	} else if len(here) == 0 { // quotes can be deleted without it
+		return slices.ContainsFunc(left, func(l events.Left) bool { return l.Type == string(ledger.EventToolCallEnded) }), nil
+	}
+	turns := []string{e.Entity} // and its retries, as the other device deleted them
+	for _, l := range left {
+		if l.Type == string(ledger.EventTurnAccepted) {
+			turns = append(turns, l.EntityID)
+		}
+	}
+	if used, err := usedHere(db, turns, d.Files); err != nil || used != "" {
+		return true, cmp.Or(err, error(sqlite.Conflict("The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.", used).
+			WithHint("delete what uses it, or send and delete it; then synchronize again")))
+	}
+	documents, err := sqlite.All[int](db, `SELECT 1 FROM files WHERE id IN ? AND session_id = ? LIMIT 1`, append(d.Files, ""), session)
+	return len(left)+len(documents) > 0, err
+}
+
+// deletedBy reads what an event says was deleted.
+func deletedBy(e ledger.Event) (d ledger.ContentDeleted, ok bool) {
 	if e.Type != ledger.EventContentDeleted || e.Payload == nil {
 		return d, false
 	}
 	d, err := events.PayloadOf(e, func(_ ledger.Event, d ledger.ContentDeleted) (ledger.ContentDeleted, error) { return d, nil })
-	return d, err == nil && d.Travels
+	return d, err == nil
 }
 
 // usedHere returns the name of one of some documents that something else than some turns uses here; empty: none is.
@@ -220,7 +209,7 @@ func (s *Bundles) Replacements(
 
 // current returns which of the payloads that came with a deletion still stand, as far as is known here.
 func current(db *gorm.DB, deletions ledger.Deletions, p bundle.Parcel) (out []bundle.Content, err error) {
-	d, _ := travels(p.Event)
+	d, _ := deletedBy(p.Event)
 	for _, c := range p.Contents {
 		keep := true
 		for _, listed := range d.Events {

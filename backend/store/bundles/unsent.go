@@ -93,7 +93,7 @@ func putSegment(t *core.Tx, g bundle.Segment) error {
 // putLate notes that a file of the vault has, or will have, what was deleted in a session: it was written before its
 // device knew, or when the text was already on its way.
 func putLate(t *core.Tx, g bundle.Segment) error {
-	parts, err := partsOf(t.DB, g.Session)
+	parts, err := core.PartsGone(t.DB, g.Session)
 	if err != nil || len(parts) == 0 || g.In == "" {
 		return err
 	}
@@ -202,6 +202,9 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if c.known, err = core.DeletionsIn(db, string(session)); err != nil {
 		return nil, 0, err
 	}
+	if c.parts, err = core.PartsGone(db, session); err != nil {
+		return nil, 0, err
+	}
 	if c.knew, err = core.LanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
 		c.knew = map[string]int64{}
 	}
@@ -243,6 +246,7 @@ type cutter struct {
 	open      []ledger.Event
 	deletions ledger.Deletions // in these events
 	known     ledger.Deletions // in all that are here
+	parts     []bundle.Gone    // what the other devices of the vault delete too
 }
 
 // row takes the next event; full: enough was taken before it.
@@ -261,8 +265,8 @@ func (c *cutter) row(r schema.EventRow) (full bool, err error) {
 // replacements returns the states and summaries as a deletion left them, if they still are so: for devices without the words by
 // which to delete from them. Larger ones would be objects of their own, which other files may name.
 func (c *cutter) replacements(e ledger.Event) (out []bundle.Content, err error) {
-	d, travels := travels(e)
-	if !travels {
+	d, ok := deletedBy(e)
+	if !ok || !slices.ContainsFunc(c.parts, func(g bundle.Gone) bool { return g.Of == e.Entity }) {
 		return nil, nil
 	}
 	for _, listed := range d.Events {

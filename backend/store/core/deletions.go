@@ -39,7 +39,7 @@ func ReplacedIn(db *gorm.DB, session string, out ledger.Deletions) error {
 
 // SessionsReplaced returns the sessions of which PutReplaced noted something.
 func SessionsReplaced(db *gorm.DB) (map[string]bool, error) {
-	ids, err := sqlite.All[string](db, `SELECT substr(key, ?) FROM settings WHERE key LIKE ?`, len(ReplacedKey)+1, ReplacedKey+"%")
+	ids, err := sqlite.All[string](db, `SELECT substr(key, ?) FROM settings WHERE key >= ? AND key < ?`, len(ReplacedKey)+1, ReplacedKey, ReplacedKey+"~")
 	return schema.SetOf(ids), err
 }
 
@@ -61,7 +61,7 @@ func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) erro
 	}
 	var all []ledger.DeletedEvent
 	for _, r := range slices.Concat(before, more) {
-		if !known.Names(r) && !slices.Contains(all, r) {
+		if !known.Names(r) && !slices.ContainsFunc(all, r.Same) {
 			all = append(all, r)
 		}
 	}
@@ -69,7 +69,7 @@ func PutReplaced(t *Tx, session chat.SessionID, more []ledger.DeletedEvent) erro
 		return t.Run(`DELETE FROM settings WHERE key = ?`, ReplacedKey+string(session))
 	}
 	value, err := chat.MarshalJSON(all)
-	if err != nil || slices.Equal(all, before) {
+	if err != nil || slices.EqualFunc(all, before, ledger.DeletedEvent.Same) {
 		return err
 	}
 	return PutSetting(t, ReplacedKey+string(session), value)

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -64,6 +65,12 @@ func PutInVault(t *Tx, session chat.SessionID, has InVault) error {
 	return PutSetting(t, InVaultKey+string(session), value)
 }
 
+// HasVault reports whether a vault was chosen.
+func HasVault(db *gorm.DB) (bool, error) {
+	found, err := sqlite.All[int](db, `SELECT 1 FROM settings WHERE key = ? AND value <> ''`, VaultKey)
+	return len(found) > 0, err
+}
+
 func goneKey(session chat.SessionID, of string) string {
 	if of != "" {
 		return PartKey + string(session) + " " + of
@@ -77,6 +84,36 @@ func GoneOf(db *gorm.DB, session chat.SessionID, of string) (gone bundle.Gone, k
 	gone.Session, gone.Of = session, of
 	return gone, known, err
 }
+
+// Gone returns what is known of all deletions of sessions that the vault had.
+func Gone(db *gorm.DB) ([]bundle.Gone, error) { return goneFrom(db, GoneKey) }
+
+// PartsGone returns what was deleted in a session that stays; an empty id: in all.
+func PartsGone(db *gorm.DB, session chat.SessionID) ([]bundle.Gone, error) {
+	return goneFrom(db, PartKey+string(session))
+}
+
+// goneFrom reads the settings with a prefix. There may be thousands.
+func goneFrom(db *gorm.DB, prefix string) (out []bundle.Gone, err error) {
+	rows, err := sqlite.All[struct{ Key, Value string }](db, settingsFrom, prefix, prefix+"~")
+	for _, r := range rows {
+		var gone bundle.Gone
+		if json.Unmarshal([]byte(r.Value), &gone) != nil {
+			continue
+		}
+		id, part := strings.CutPrefix(r.Key, PartKey)
+		if part {
+			id, gone.Of, _ = strings.Cut(id, " ")
+		} else {
+			id = strings.TrimPrefix(r.Key, GoneKey)
+		}
+		gone.Session = chat.SessionID(id)
+		out = append(out, gone)
+	}
+	return out, err
+}
+
+const settingsFrom = `SELECT key, value FROM settings WHERE key >= ? AND key < ? ORDER BY key`
 
 // PutGone stores it.
 func PutGone(t *Tx, gone bundle.Gone) error {
@@ -101,10 +138,11 @@ const number = `iif(lane_seq = 0, event_seq, lane_seq)`
 
 // EventAt returns the event of a session with a place in a lane, if it is here.
 func EventAt(db *gorm.DB, session chat.SessionID, at ledger.Spot) ([]schema.EventRow, error) {
-	return sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND lane = ? AND lane_seq = ? AND lane_seq <> 0
-		UNION ALL SELECT * FROM events WHERE session_id = ? AND event_seq = ? AND lane = ? AND lane_seq = 0`,
-		session, at.Lane, at.Number, session, at.Number, at.Lane)
+	return sqlite.All[schema.EventRow](db, eventAt, session, at.Lane, at.Number, session, at.Number, at.Lane)
 }
+
+const eventAt = `SELECT * FROM events WHERE session_id = ? AND lane = ? AND lane_seq = ? AND lane_seq <> 0
+	UNION ALL SELECT * FROM events WHERE session_id = ? AND event_seq = ? AND lane = ? AND lane_seq = 0`
 
 // LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after
 // one; 0: with all.

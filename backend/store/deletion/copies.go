@@ -13,7 +13,10 @@ import (
 )
 
 // target is a session, turn or project that a deletion removes.
-type target struct{ kind, id string }
+type target struct {
+	kind, id string
+	in       chat.SessionID // of a turn that may not be here: a session that quotes it
+}
 
 // copies finds the turns of other sessions with the messages that are deleted. A duplicate does not record its
 // original, and may itself be a duplicate of a copy, or of an imported session; but each turn of a copy has the question
@@ -57,7 +60,7 @@ func findCopies(db *gorm.DB, d target) ([]chat.Copy, error) {
 
 // DeletableCopies returns the other sessions with the messages of a session or turn.
 func (s *Deletion) DeletableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error) {
-	return core.Query(ctx, s, OpDelete, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind, id}) })
+	return core.Query(ctx, s, OpDelete, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind: kind, id: id}) })
 }
 
 // withCopies returns the targets of a deletion with the named copies, the subject last, and those copies. It refuses a
@@ -82,7 +85,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 			}
 			included = append(included, copies[at])
 			if subject.kind == chat.DeletionSession {
-				targets = append(targets, target{chat.DeletionSession, string(id)})
+				targets = append(targets, target{kind: chat.DeletionSession, id: string(id)})
 			}
 		}
 		if subject.kind == chat.DeletionTurn {
@@ -96,7 +99,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 				return err
 			}
 			for _, id := range turns {
-				targets = append(targets, target{chat.DeletionTurn, id})
+				targets = append(targets, target{kind: chat.DeletionTurn, id: id})
 			}
 		}
 		return nil

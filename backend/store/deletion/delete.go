@@ -62,7 +62,8 @@ type Operation struct {
 	deletedFiles []chat.FileID // documents of a turn
 	others       map[chat.SessionID]bool
 	decoded      core.RecentValues // payloads
-	coming       []bundle.Parcel   // of the session of a turn, from another device that deleted it
+	coming       []bundle.Parcel   // from another device that deleted a turn
+	absent       bool              // the turn is not here, only what another session quotes of it
 }
 
 // errPreview rolls back a preview.
@@ -71,7 +72,7 @@ var errPreview = errors.New("a preview")
 // PreviewDeletion reports what Delete would remove. It runs the deletion and rolls it back, so the counts are those of
 // the receipts.
 func (s *Deletion) PreviewDeletion(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.DeletionPreview, error) {
-	targets, included, err := s.withCopies(ctx, target{kind, id}, copies)
+	targets, included, err := s.withCopies(ctx, target{kind: kind, id: id}, copies)
 	if err != nil {
 		return chat.DeletionPreview{}, err
 	}
@@ -119,23 +120,24 @@ func (s *Deletion) PreviewDeletion(ctx context.Context, kind, id string, copies 
 // of one of them is being written it returns CodeConflict and removes nothing. An error after the receipt was written
 // says so: the remaining work is done at the next start.
 func (s *Deletion) Delete(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
-	targets, _, err := s.withCopies(ctx, target{kind, id}, copies)
+	targets, _, err := s.withCopies(ctx, target{kind: kind, id: id}, copies)
 	if err != nil {
 		return chat.Receipt{}, err
 	}
 	return s.delete(ctx, targets, nil, func(*core.Tx) error { return nil })
 }
 
-// DeleteTurnAs permanently deletes the content of a turn as another device did, according to events that are to come from there.
-func (s *Deletion) DeleteTurnAs(ctx context.Context, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
-	return s.delete(ctx, []target{{chat.DeletionTurn, string(turn)}}, coming, func(*core.Tx) error { return nil })
+// DeleteTurnAs permanently deletes the content of a turn as another device did, according to what is here of a session and to events
+// that are to come from there. If the turn is not here, only what is listed of that session is deleted.
+func (s *Deletion) DeleteTurnAs(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error) {
+	return s.delete(ctx, []target{{kind: chat.DeletionTurn, id: string(turn), in: session}}, coming, func(*core.Tx) error { return nil })
 }
 
 // DeleteAsSeen is Delete of a session whose lanes still end where they were seen to; CodeConflict: it went on.
 func (s *Deletion) DeleteAsSeen(
 	ctx context.Context, session chat.SessionID, seen map[string]int64,
 ) (chat.Receipt, error) {
-	return s.delete(ctx, []target{{chat.DeletionSession, string(session)}}, nil, func(t *core.Tx) error {
+	return s.delete(ctx, []target{{kind: chat.DeletionSession, id: string(session)}}, nil, func(t *core.Tx) error {
 		lanes, err := core.LanesUpTo(t.DB, session, 0)
 		if err == nil && !maps.Equal(lanes, seen) {
 			err = sqlite.Conflict("The session went on while it was to be deleted; nothing was deleted.")
@@ -205,7 +207,7 @@ func (s *Deletion) delete(ctx context.Context, targets []target, coming []bundle
 func (s *Deletion) begin(t *core.Tx, targets []target) ([]*Operation, error) {
 	var all []*Operation
 	for _, d := range targets {
-		e, err := NewOperation(s, t, d.kind, d.id)
+		e, err := NewOperation(s, t, d.kind, d.id, d.in)
 		if err != nil {
 			return nil, err
 		}
@@ -219,8 +221,9 @@ func (s *Deletion) begin(t *core.Tx, targets []target) ([]*Operation, error) {
 	return all, nil
 }
 
-// NewOperation begins a deletion of a session, a turn or a project.
-func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) {
+// NewOperation begins a deletion of a session, a turn or a project. in, if not empty, is a session that quotes the turn, which may
+// not be here.
+func NewOperation(s *Deletion, t *core.Tx, kind, id string, in chat.SessionID) (*Operation, error) {
 	if s.DB.Writer == nil {
 		return nil, chat.Errorf(chat.CodeLocked, OpDelete, "The data is open read-only.")
 	}
@@ -236,6 +239,9 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) 
 		return e, err
 	case chat.DeletionTurn:
 		turn, err := schema.TurnHead(t.DB, chat.TurnID(id))
+		if e.absent = chat.CodeOf(err) == chat.CodeNotFound && in != ""; e.absent {
+			turn.SessionID, err = string(in), nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -250,10 +256,10 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) 
 		e.subject.Names, err = e.allNames(row)
 	}
 	if err == nil {
-		e.subject.Copies, err = findCopies(e.DB, target{kind, id})
+		e.subject.Copies, err = findCopies(e.DB, target{kind: kind, id: id})
 	}
-	if err == nil && kind == chat.DeletionSession {
-		_, e.subject.Everywhere, err = core.InVaultOf(e.DB, chat.SessionID(id))
+	if err == nil && kind != chat.DeletionProject {
+		_, e.subject.Everywhere, err = core.InVaultOf(e.DB, chat.SessionID(session))
 	}
 	return e, err
 }

@@ -78,14 +78,14 @@ func (e *Operation) certifyPayloads() error {
 }
 
 func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64][]byte) error {
-	if err := e.rebase(session, payloads); err != nil {
-		return err
-	}
-	_, travels, err := core.InVaultOf(e.DB, session)
+	lacks, err := e.lacks(session, payloads)
 	if err != nil {
 		return err
 	}
-	record := ledger.ContentDeleted{Receipt: e.receipt, Events: []ledger.DeletedEvent{}, Files: e.deletedFiles, Travels: travels}
+	if err := e.rebase(session, payloads); err != nil {
+		return err
+	}
+	record := ledger.ContentDeleted{Receipt: e.receipt, Events: []ledger.DeletedEvent{}, Files: e.deletedFiles}
 	if string(session) != e.subject.Session {
 		record.Files = nil
 	}
@@ -101,7 +101,7 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 				return err
 			}
 			spot := row.Event(nil).Spot()
-			record.Events = append(record.Events, ledger.DeletedEvent{Lane: spot.Lane, Seq: spot.Number, SHA256: schema.HexHash(payload)})
+			record.Events = append(record.Events, ledger.DeletedEvent{Lane: spot.Lane, Seq: spot.Number, SHA256: schema.HexHash(payload), Lacks: lacks[spot]})
 		}
 	}
 	// A snapshot holds earlier content, including what the head knew.
@@ -114,9 +114,46 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 	return e.partGone(session)
 }
 
-// partGone notes that files of a vault have what was deleted in a session, and that the other devices will be informed.
+// lacks returns what earlier deletions took from the events whose payloads are about to change, without those in the lane of this
+// device, which say so themselves: that lane may be younger than its data, or the device took what another one left.
+func (e *Operation) lacks(session chat.SessionID, payloads map[int64][]byte) (map[ledger.Spot][]string, error) {
+	deletions, err := core.DeletionsIn(e.DB, string(session))
+	if err != nil || len(deletions) == 0 {
+		return nil, err
+	}
+	tail, err := e.Tail(session)
+	if err != nil {
+		return nil, err
+	}
+	out := map[ledger.Spot][]string{}
+	for _, seq := range slices.Sorted(maps.Keys(payloads)) {
+		row, err := sqlite.One[schema.EventRow](e.DB, "event", seq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, seq)
+		if err != nil {
+			return nil, err
+		}
+		at := row.Event(nil).Spot()
+		before, err := core.UnpackPayload(e.DB, string(session), row.Payload)
+		if len(deletions[at]) == 0 || err != nil { // it cannot be read: nothing is known of it
+			continue
+		}
+		of, _ := deletions.Lacks(at, before)
+		for _, d := range deletions[at] {
+			if d.By.Lane == tail.Lane && d.By != (ledger.Spot{}) {
+				delete(of, d.Of)
+			}
+		}
+		out[at] = slices.Sorted(maps.Keys(of))
+	}
+	return out, nil
+}
+
+// partGone notes that files of a vault have what was deleted in a session, and that the other devices will be informed. Without a
+// vault, a deletion is one of this device only.
 func (e *Operation) partGone(session chat.SessionID) error {
 	has, known, err := core.InVaultOf(e.DB, session)
+	if err == nil && !known {
+		known, err = core.HasVault(e.DB)
+	}
 	if err != nil || !known {
 		return err
 	}

@@ -55,14 +55,21 @@ func (x *turnDeletion) listedElsewhere() error {
 			x.listedNames[string(l.Hash)] = true
 			x.adopt(all, l)
 		}
+		if err != nil || session != x.subject.Session {
+			return err
+		}
+		_, err = events.PayloadOf(e, func(_ ledger.Event, d ledger.ContentDeleted) (struct{}, error) {
+			x.listedFiles = append(x.listedFiles, d.Files...)
+			return struct{}{}, nil
+		})
 		return err
 	}
 	for _, r := range rows {
 		payload, err := core.UnpackPayload(x.DB, r.SessionID, r.Payload)
-		if err == nil {
-			err = list(r.SessionID, r.Event(payload))
+		if err != nil { // verify reports it; the rest is deleted anyway
+			continue
 		}
-		if err != nil {
+		if err := list(r.SessionID, r.Event(payload)); err != nil {
 			return err
 		}
 	}
@@ -125,7 +132,7 @@ func (x *turnDeletion) without(kind ledger.Type, id, text string) string {
 // listedLookups deletes what models were shown of the turn elsewhere, as far as another device found it.
 func (x *turnDeletion) listedLookups() error {
 	if calls := x.listed[ledger.EventToolCallEnded]; len(calls) > 0 {
-		return x.lookups(`c.id IN ? AND t.id NOT IN ?`, calls, x.ids())
+		return x.lookups(`c.id IN ? AND t.id NOT IN ?`, calls, append(x.ids(), ""))
 	}
 	return nil
 }

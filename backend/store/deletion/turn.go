@@ -2,6 +2,7 @@ package deletion
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"contextinfinity/backend/chat"
@@ -23,6 +24,7 @@ type turnDeletion struct {
 	// What other devices found, by the type of the event, and the hashes of these events.
 	listed      map[ledger.Type][]string
 	listedNames map[string]bool
+	listedFiles []chat.FileID
 	texts       map[string]adopted // what stands there in place of states and summaries, by their ids
 	partly      bool               // not all words of the turns are known here any more
 }
@@ -31,6 +33,9 @@ type turnDeletion struct {
 // share its words.
 func (e *Operation) turn() error {
 	x := &turnDeletion{Operation: e}
+	if e.absent {
+		return errors.Join(x.listedElsewhere(), x.listedLookups())
+	}
 	for _, do := range []func() error{
 		x.listedElsewhere, x.gather, x.unsent, x.documents, x.contexts, x.lookedUp, x.listedLookups, x.states, x.summaries, x.names, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
@@ -108,7 +113,8 @@ func (x *turnDeletion) ids() []string {
 // documents finds the documents that no other turn uses, and no remaining draft or queued message.
 func (x *turnDeletion) documents() error {
 	var err error
-	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT `+core.FileUsed+` ORDER BY f.id`, x.ids(), x.ids())
+	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE (f.turn_id IN ? OR f.id IN ? AND f.session_id = ?) AND NOT `+core.FileUsed+` ORDER BY f.id`,
+		x.ids(), append(x.listedFiles, ""), x.subject.Session, x.ids())
 	for _, id := range x.files {
 		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)

@@ -11,11 +11,14 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// withText are the types of events that may contain the text of a turn itself.
+// withText are the types of events that may contain the text of a turn, and ends those of the turn itself: it may have ended after
+// another device deleted it.
 var withText = []ledger.Type{
 	ledger.EventTurnAccepted, ledger.EventStateCommitted, ledger.EventSummaryCreated, ledger.EventToolCallEnded,
 	ledger.EventSessionCreated, ledger.EventSessionRenamed, ledger.EventBranchCreated, ledger.EventBranchRenamed,
 }
+
+var ends = []ledger.Type{ledger.EventTurnFinalized, ledger.EventTurnInterrupted, ledger.EventTurnFailed}
 
 // Left is an event from which another device deleted something that is still in it here.
 type Left struct {
@@ -34,7 +37,7 @@ func Listed(db *gorm.DB, session string, deletions ledger.Deletions, e ledger.Ev
 				return struct{}{}, err
 			}
 			for _, r := range rows {
-				if !slices.Contains(withText, ledger.Type(r.Type)) {
+				if !slices.Contains(withText, ledger.Type(r.Type)) && !(r.EntityID == e.Entity && slices.Contains(ends, ledger.Type(r.Type))) {
 					continue
 				}
 				payload, err := core.UnpackPayload(db, session, r.Payload)

@@ -83,8 +83,8 @@ func TestBundlesRoundTrip(t *testing.T) {
 	deleted.Hash = deleted.Sum()
 	events = append(events, deleted)
 	contents := []Content{
-		{1, Request, []byte("a request\n{}\n")}, {1, Response, []byte{}}, {3, RawEvents, []byte{0xff, 0, '\n'}},
-		{7, Document, bytes.Repeat([]byte("words "), 1<<20)}, {8, Words, []byte("\n\n")},
+		{Seq: 1, Kind: Request, Bytes: []byte("a request\n{}\n")}, {Seq: 1, Kind: Response, Bytes: []byte{}}, {Seq: 3, Kind: RawEvents, Bytes: []byte{0xff, 0, '\n'}},
+		{Seq: 7, Kind: Document, Bytes: bytes.Repeat([]byte("words "), 1<<20)}, {Seq: 8, Kind: Words, Bytes: []byte("\n\n")},
 	}
 	b := writeBundle(t, events, contents...)
 	meta, gotEvents, gotContents, torn, err := read(b)

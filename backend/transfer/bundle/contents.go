@@ -34,6 +34,9 @@ type Content struct {
 	Seq   int64 // of the event
 	Kind  Kind
 	Bytes []byte
+	// Left is the SHA-256 in hex of bytes that are stored elsewhere and were not read, and Size is their number.
+	Left string
+	Size int64
 }
 
 // contentHead precedes a content's bytes.
@@ -151,5 +154,5 @@ func (r *contentReader) take(head contentHead) (Content, error) {
 		return Content{}, refused("the %s of event %d does not match its hash", head.Kind, head.Seq)
 	}
 	r.head = nil
-	return Content{head.Seq, head.Kind, b.Bytes()}, nil
+	return Content{Seq: head.Seq, Kind: head.Kind, Bytes: b.Bytes()}, nil
 }

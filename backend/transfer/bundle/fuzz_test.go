@@ -11,7 +11,7 @@ import (
 
 // FuzzOpen: any bytes give a bundle with a valid chain of events, or a known kind of error.
 func FuzzOpen(f *testing.F) {
-	valid := writeBundle(f, eventsOf(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{1, Request, []byte("request")}, Content{2, Document, []byte("words")})
+	valid := writeBundle(f, eventsOf(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{Seq: 1, Kind: Request, Bytes: []byte("request")}, Content{Seq: 2, Kind: Document, Bytes: []byte("words")})
 	f.Add(valid)
 	f.Add(valid[:len(valid)/2])
 	f.Add(bytes.Replace(valid, []byte("snapshot.json"), []byte("../napsh.json"), 2))
@@ -25,7 +25,7 @@ func FuzzOpen(f *testing.F) {
 // FuzzParts is FuzzOpen for the content of the entries, because changed bytes of an archive would fail its checksums.
 func FuzzParts(f *testing.F) {
 	events := eventsOf(`{"v":1,"data":{}}`, "\xff")
-	valid := writeBundle(f, events, Content{1, Request, []byte("request")})
+	valid := writeBundle(f, events, Content{Seq: 1, Kind: Request, Bytes: []byte("request")})
 	z, err := zip.NewReader(bytes.NewReader(valid), int64(len(valid)))
 	if err != nil {
 		f.Fatal(err)

@@ -83,6 +83,12 @@ func (s Segment) Encode(b *bytes.Buffer, apart func(session chat.SessionID, c Co
 			return err
 		}
 		for _, c := range p.Contents {
+			if c.Left != "" {
+				if err := put(chat.MarshalJSON(contentHead{p.Event.Seq, c.Kind, c.Size, c.Left, true})); err != nil {
+					return err
+				}
+				continue
+			}
 			sum := sha256.Sum256(c.Bytes)
 			head := contentHead{Seq: p.Event.Seq, Kind: c.Kind, Size: int64(len(c.Bytes)), SHA256: hex.EncodeToString(sum[:])}
 			var err error
@@ -182,6 +188,7 @@ func (r *segmentReader) content(head contentHead) (Content, error) {
 	case head.Apart:
 		var err error
 		if c.Bytes, err = r.fetch(r.session, head.SHA256); err != nil || c.Bytes == nil {
+			c.Left, c.Size = head.SHA256, head.Size
 			return c, err
 		}
 	case head.Size < 0 || head.Size >= int64(len(r.rest)):
