@@ -146,6 +146,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 			{"sessions", append([]chat.SessionID{}, done.Sessions...)},
 			{"deleted", append([]chat.SessionID{}, done.Deleted...)},
 			{"kept_as", append([]chat.SessionID{}, done.Kept...)},
+			{"deleted_turns", done.DeletedTurns},
 		}},
 		{"running", append([]chat.SessionID{}, done.Running...)},
 		{"deleted_here", done.DeletedHere},

@@ -14,8 +14,9 @@ type synced struct {
 	Code     string `json:"recovery_code"`
 	Sent     struct{ Files, Events, Bytes int }
 	Received struct {
-		Turns    int
-		Sessions []string
+		Turns        int
+		Sessions     []string
+		DeletedTurns int `json:"deleted_turns"`
 	}
 	Problems []struct{ Message string }
 }
@@ -37,7 +38,8 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 	say := func(h *harness.Home, session, word string) {
 		h.OK("send", "--session", session, "--model", "recall", "--wait", "indexed", "say something about "+word)
 	}
-	session := one.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "the first question about the canary garden").Sent().SessionID
+	asked := one.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "the first question about the canary garden").Sent()
+	session := asked.SessionID
 	first := sync(one.Using(harness.Breakable(t)), "--vault", folder, "--passphrase-file", secret)
 	if !first.Created || len(first.Code) < 32 || first.Sent.Events == 0 {
 		t.Fatalf("%+v", first)
@@ -87,6 +89,21 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 			}
 		}
 		h.OK("sync", "--check")
+		h.Clean()
+	}
+	one.OK("delete", "--turn", asked.TurnID, "--hard", "--yes")
+	sync(one)
+	if got := one.OK("sync", "status").Stdout; !strings.Contains(got, "Deleted content of session "+session+" ("+asked.TurnID+"): in 0 files of the vault still, and not deleted yet by") {
+		t.Errorf("before the other machine deleted it: %s", got)
+	}
+	if got := sync(two); got.Received.DeletedTurns != 1 {
+		t.Errorf("%+v", got)
+	}
+	sync(one)
+	for i, h := range homes {
+		if got := h.OK("show", session).Stdout + h.OK("sync", "status").Stdout; strings.Contains(got, "canary garden") || strings.Contains(got, "Deleted content") {
+			t.Errorf("machine %d after the deletion: %s", i+1, got)
+		}
 		h.Clean()
 	}
 	held := t.TempDir()

@@ -258,7 +258,9 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string, in chat.SessionID) (
 	if err == nil {
 		e.subject.Copies, err = findCopies(e.DB, target{kind: kind, id: id})
 	}
-	if err == nil && kind != chat.DeletionProject {
+	if err == nil && kind == chat.DeletionTurn {
+		_, e.subject.Everywhere, err = e.travels(chat.SessionID(session))
+	} else if err == nil {
 		_, e.subject.Everywhere, err = core.InVaultOf(e.DB, chat.SessionID(session))
 	}
 	return e, err

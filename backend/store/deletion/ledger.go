@@ -147,14 +147,19 @@ func (e *Operation) lacks(session chat.SessionID, payloads map[int64][]byte) (ma
 	return out, nil
 }
 
+// travels reports whether the other devices delete what is deleted in a session, because a vault has it or will have it.
+func (e *Operation) travels(session chat.SessionID) (has core.InVault, travels bool, err error) {
+	if has, travels, err = core.InVaultOf(e.DB, session); err == nil && !travels {
+		travels, err = core.HasVault(e.DB)
+	}
+	return has, travels, err
+}
+
 // partGone notes that files of a vault have what was deleted in a session, and that the other devices will be informed. Without a
 // vault, a deletion is one of this device only.
 func (e *Operation) partGone(session chat.SessionID) error {
-	has, known, err := core.InVaultOf(e.DB, session)
-	if err == nil && !known {
-		known, err = core.HasVault(e.DB)
-	}
-	if err != nil || !known {
+	has, travels, err := e.travels(session)
+	if err != nil || !travels {
 		return err
 	}
 	part, known, err := core.GoneOf(e.DB, session, e.subject.Subject)

@@ -57,8 +57,8 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 const maxRevision = 1 << 40
 
 // contentDeleted keeps the receipt of a permanent deletion, as far as the event describes it. The rest is known only to
-// the deletion itself, which completes the receipt. What was deleted in another data directory was deleted here before this event
-// came, if it came from a vault and travels, by a deletion with a receipt of its own.
+// the deletion itself, which completes the receipt. What was deleted in another data directory of the same vault was deleted here
+// before this event came, by a deletion with a receipt of its own.
 func (a *Applier) contentDeleted(e ledger.Event, d ledger.ContentDeleted) error {
 	if d.Receipt == "" || len(d.Events) == 0 {
 		return nil

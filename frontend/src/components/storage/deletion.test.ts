@@ -45,11 +45,11 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('row', { name: 'Messages and answers 153' })).toBeVisible();
   });
 
-  it('says that other computers delete it too, if the vault has it', async () => {
-    await openDialog('session');
+  it.each(['session', 'turn'] as const)('says that other computers delete a %s too, if the vault has it', async (kind) => {
+    await openDialog(kind);
     expect(dialog()).not.toHaveTextContent('your other computers');
     await user.click(button('Cancel'));
-    await openDialog('session', (backend) => (backend.disk.everywhere = true));
+    await openDialog(kind, (backend) => (backend.disk.everywhere = true));
     expect(screen.getAllByRole('dialog').at(-1)).toHaveTextContent('It is in the vault: your other computers delete it too');
   });
 

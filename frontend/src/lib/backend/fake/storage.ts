@@ -247,6 +247,6 @@ function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, c
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
     reason: running ? 'An answer in this session is being written; nothing was deleted.' : '',
-    everywhere: disk.everywhere && !turn,
+    everywhere: disk.everywhere,
   };
 }

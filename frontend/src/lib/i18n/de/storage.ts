@@ -47,7 +47,7 @@ export default {
   turnRemoved: 'Ihre Nachricht, die Antwort und alles daraus Abgeleitete werden aus dem Datenverzeichnis entfernt und überschrieben.',
   sessionRemoved: 'Alle Runden aller ihrer Zweige und alles daraus Abgeleitete werden aus dem Datenverzeichnis entfernt und überschrieben.',
   noUndo: 'Dies kann nicht rückgängig gemacht werden.',
-  everywhere: 'Sie liegt im Tresor: Ihre anderen Computer löschen sie beim nächsten Abgleich auch.',
+  everywhere: 'Das liegt im Tresor: Ihre anderen Computer löschen es beim nächsten Abgleich auch.',
   notNow: 'Löschen ist jetzt nicht möglich',
   lookAgain: 'Erneut nachsehen',
   removed: 'Entfernt',
