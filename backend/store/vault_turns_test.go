@@ -524,6 +524,34 @@ func TestADeletionInABundleIsNotCarriedOut(t *testing.T) {
 	}
 }
 
+// TestADeletionWhoseEventCameBefore: the event of a deletion comes in a bundle, and from there into the log of another device, before its
+// own device says that it is one of this vault. Then it is carried out, also by who has the event already.
+func TestADeletionWhoseEventCameBefore(t *testing.T) {
+	all, s := members(t, 3, true)
+	exchangeAll(t, all, 1)
+	a, b, c := all[0], all[1], all[2]
+	a.deleteTurn(a.turnWith(s.ID, "first question"))
+	c.take(a.give(s.ID))
+	c.sync()
+	carry(t, c.folder, b.folder, nil)
+	b.sync()
+	if len(b.said(s.ID, "first question")) != 1 {
+		t.Fatal("B carried it out before")
+	}
+	exchangeAll(t, all, 2)
+	for _, m := range all {
+		if len(m.said(s.ID, "first question")) > 0 || len(m.holding("first question")) > 0 {
+			t.Errorf("%s has it", m.name)
+		}
+	}
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) > 0 {
+		t.Errorf("%+v", status.Deletions)
+	}
+	settle(t, all)
+}
+
 // TestAQuoteOfATurnThatIsNotHere: a session that quotes a deleted turn is cleared of it although the turn is not here, or was
 // deleted before it came.
 func TestAQuoteOfATurnThatIsNotHere(t *testing.T) {
