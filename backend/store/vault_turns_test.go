@@ -512,7 +512,10 @@ func TestADeletionInABundleIsNotCarriedOut(t *testing.T) {
 	exchangeAll(t, all, 1)
 	a.deleteTurn(a.turnWith(s.ID, "first question"))
 	a.sync()
-	all[0].take(a.give(s.ID))
+	all[0].say(all[0].own(s.ActiveBranch, true), "a question of B", "an answer")
+	if out := all[0].take(a.give(s.ID)); out.Outcome != chat.ImportMerged {
+		t.Fatalf("%+v", out)
+	}
 	exchangeAll(t, all, 2)
 	all[1].deleteTurn(all[1].say(all[1].own(s.ActiveBranch, true), "another question", "an answer").ID)
 	exchangeAll(t, all, 2)
@@ -528,8 +531,10 @@ func TestADeletionInABundleIsNotCarriedOut(t *testing.T) {
 // own device says that it is one of this vault. Then it is carried out, also by who has the event already.
 func TestADeletionWhoseEventCameBefore(t *testing.T) {
 	all, s := members(t, 3, true)
-	exchangeAll(t, all, 1)
 	a, b, c := all[0], all[1], all[2]
+	own := b.own(s.ActiveBranch, true)
+	b.say(own, "a question of B", "an answer")
+	exchangeAll(t, all, 2)
 	a.deleteTurn(a.turnWith(s.ID, "first question"))
 	c.take(a.give(s.ID))
 	c.sync()
@@ -537,6 +542,27 @@ func TestADeletionWhoseEventCameBefore(t *testing.T) {
 	b.sync()
 	if len(b.said(s.ID, "first question")) != 1 {
 		t.Fatal("B carried it out before")
+	}
+	carry(t, c.folder, a.folder, nil)
+	a.sync()
+	running := b.accept(own, "while it is deleted")
+	step := b.respond(running)
+	carry(t, a.folder, b.folder, nil)
+	if out, err := b.vault.Sync(b.ctx); err != nil || len(out.Problems) == 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+	carry(t, b.folder, a.folder, nil)
+	a.sync()
+	if status, err := a.vault.Status(a.ctx); err != nil || len(status.Deletions) != 1 || !slices.Contains(status.Deletions[0].Waiting, "machine B") {
+		t.Errorf("B answered, although it could not: %+v %v", status.Deletions, err)
+	}
+	_, err := b.Finalize(b.ctx, chat.Finalization{
+		TurnID: running.ID, Step: b.ended(step, chat.StepCompleted, "an answer"), Message: chat.AssistantText("an answer"), Outcome: chat.OutcomeCompleted,
+	})
+	b.ok(err)
+	b.sync()
+	if len(b.said(s.ID, "first question")) > 0 {
+		t.Error("B has it")
 	}
 	exchangeAll(t, all, 2)
 	for _, m := range all {
