@@ -181,13 +181,19 @@ func (d *device) has(s chat.SessionID) bool {
 // sessions that were deleted elsewhere, departed the devices that got a name of their own.
 func settle(t *testing.T, all []*member) (kept, departed int) {
 	t.Helper()
-	for range 3 {
+	// What one device found of a deleted turn, the others delete, and answer: that takes more rounds if several find something.
+	for round, sent := 0, 1; round < 3 || sent > 0; round++ {
+		if sent = 0; round == 8 {
+			t.Errorf("there is no end")
+			break
+		}
 		for _, m := range all {
 			for _, other := range all {
 				carry(t, other.folder, m.folder, nil)
 			}
 			out, err := m.vault.Sync(m.ctx)
 			m.ok(err)
+			sent += out.SentFiles
 			kept += len(out.Kept)
 			if out.Departed {
 				departed++
@@ -356,7 +362,11 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 					maps.Copy(unknown, other.texts(s))
 				}
 				known := m.texts(s)
-				maps.DeleteFunc(unknown, func(text string, _ bool) bool { return again || known[text] })
+				names := map[string]bool{} // what two wrote under one name, a deletion cannot tell apart (docs/vault.md)
+				for _, other := range all {
+					names[other.core.Device().ID] = true
+				}
+				maps.DeleteFunc(unknown, func(text string, _ bool) bool { return again || known[text] || len(names) < len(all) })
 				m.erased(s)
 				deleted++
 				again = true
