@@ -17,7 +17,7 @@ async function started() {
     row.activeBranch = branchId;
     backend.store.changed('session', row.id, row.id);
   };
-  return { app, row, shown, other, activate };
+  return { app, backend, row, shown, other, activate };
 }
 
 const line = () => screen.queryByRole('button', { name: 'Switch to it' });
@@ -84,5 +84,47 @@ describe('a branch that became the active one elsewhere', () => {
     await new Promise((resolve) => setTimeout(resolve, 800));
     expect(app.conversation.branchId).toBe(other.id);
     expect(line()).toBeNull();
+  });
+
+  /** Another computer continues the open branch after a turn, and its message arrives. */
+  function continueElsewhere({ app, backend, row, shown, activate }: Awaited<ReturnType<typeof started>>, seq: number) {
+    const branch = backend.store.addBranch(row.id, 'main · desk', shown, seq);
+    Object.assign(branch.view, { continues: shown, machine: 'desk', foreign: true });
+    const turn = backend.store.addTurn(branch.view.id);
+    expect(app.conversation.branchId).toBe(shown);
+    activate(branch.view.id);
+    return { branchId: branch.view.id, turnId: turn.id };
+  }
+
+  it('is followed without a word if another computer continued where the open one ends: the draft goes along', async () => {
+    const all = await started();
+    const { app, backend, shown } = all;
+    app.draft.text = 'Half a sentence';
+    const { run, visit } = app.conversation;
+    const { branchId, turnId } = continueElsewhere(all, app.conversation.lastSeq);
+    await waitFor(() => expect(app.conversation.branchId).toBe(branchId));
+    expect(app.conversation.newest?.id).toBe(turnId);
+    expect([app.conversation.run, app.conversation.visit]).toEqual([run, visit]); // the reader's place stays
+    expect([app.draft.branchId, app.draft.text]).toEqual([branchId, 'Half a sentence']);
+    await waitFor(async () => expect((await backend.sessions.draft(branchId)).text).toBe('Half a sentence'));
+    await waitFor(async () => expect((await backend.sessions.draft(shown)).text).toBe(''));
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(line()).toBeNull();
+  });
+
+  it('is reported if another computer continued before the end of the open one', async () => {
+    const all = await started();
+    continueElsewhere(all, all.app.conversation.lastSeq - 1);
+    await appears();
+    expect(all.app.conversation.branchId).toBe(all.shown);
+  });
+
+  it('is reported while a message of the open one is being rewritten', async () => {
+    const all = await started();
+    const { id, seq } = all.app.conversation.turns.at(-1)!;
+    all.app.draft.beginEdit({ turnId: id, seq }, { text: 'Rewritten', images: [], files: [], memories: [] });
+    continueElsewhere(all, all.app.conversation.lastSeq);
+    await appears();
+    expect(all.app.draft.text).toBe('Rewritten');
   });
 });

@@ -9,6 +9,18 @@ export function continued(branches: readonly Line[]): Set<string> {
   return new Set(branches.filter((branch) => branch.continues !== '' && !branch.archived && turns.get(branch.continues) === branch.forkSeq).map((branch) => branch.continues));
 }
 
+/** Whether a branch continues another one, possibly over several devices, from its turn with this number. */
+export function continues(branches: readonly Line[], branchId: string, from: string, seq: number): boolean {
+  const left = new Map(branches.map((branch) => [branch.id, branch]));
+  for (let at = branchId; ; ) {
+    const branch = left.get(at);
+    if (!branch || branch.continues === '') return false;
+    if (branch.continues === from) return branch.forkSeq === seq;
+    left.delete(at); // the ledger has no circles, but a page must not hang on them
+    at = branch.continues;
+  }
+}
+
 /** Where a conversation went on on two devices, and the name of the other one; empty: not known. */
 export interface WentOn {
   seq: number;
