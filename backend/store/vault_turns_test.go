@@ -642,31 +642,39 @@ func TestAContentThatTwoLogsName(t *testing.T) {
 	settle(t, all)
 }
 
-// TestALaneThatIsYounger: data that was restored has a lane without its own earlier deletions. What it deletes from the same text
-// replaces what it had sent before.
+// TestALaneThatIsYounger: data that was restored, or is a copy, gets a lane without its own earlier deletions. What it deletes from the
+// same text replaces what it had sent before.
 func TestALaneThatIsYounger(t *testing.T) {
-	all, s := members(t, 1, true)
-	a := all[0]
-	one, two := a.say(s.ActiveBranch, "canaryone question", "an answer"), a.say(s.ActiveBranch, "canarytwo question", "an answer")
-	b, err := a.Branch(a.ctx, s.ActiveBranch)
-	a.ok(err)
-	_, err = a.Commit(a.ctx, chat.Commit{
-		BranchID: s.ActiveBranch, Epoch: b.Epoch, Turns: []chat.TurnID{one.ID, two.ID}, Summary: "## Facts\n- canaryone fact\n- canarytwo fact",
-		TokenCount: 9, Origin: chat.StateFallback,
-	})
-	a.ok(err)
-	a.sync()
-	a.deleteTurn(one.ID)
-	a.sync()
-	saved := a.saved()
-	a.ok(a.Store.Close())
-	r := a.from(saved, true)
-	r.deleteTurn(two.ID)
-	r.sync()
-	if names := append(r.onDisk("canary"), r.holding("canary")...); len(names) > 0 {
-		t.Errorf("it is in %q", names)
+	for _, restored := range []bool{true, false} {
+		all, s := members(t, 1, true)
+		a := all[0]
+		one, two := a.say(s.ActiveBranch, "canaryone question", "an answer"), a.say(s.ActiveBranch, "canarytwo question", "an answer")
+		b, err := a.Branch(a.ctx, s.ActiveBranch)
+		a.ok(err)
+		_, err = a.Commit(a.ctx, chat.Commit{
+			BranchID: s.ActiveBranch, Epoch: b.Epoch, Turns: []chat.TurnID{one.ID, two.ID}, Summary: "## Facts\n- canaryone fact\n- canarytwo fact",
+			TokenCount: 9, Origin: chat.StateFallback,
+		})
+		a.ok(err)
+		a.sync()
+		a.deleteTurn(one.ID)
+		a.sync()
+		saved := a.saved()
+		if !restored {
+			a.ok(a.RenameSession(a.ctx, s.ID, "another title"))
+			a.sync()
+		}
+		a.ok(a.Store.Close())
+		r := a.from(saved, restored)
+		r.deleteTurn(two.ID)
+		if out := r.sync(); out.Departed == restored {
+			t.Errorf("restored %v: %+v", restored, out)
+		}
+		if names := append(r.onDisk("canary"), r.holding("canary")...); len(names) > 0 {
+			t.Errorf("restored %v: it is in %q", restored, names)
+		}
+		settle(t, []*member{r})
 	}
-	settle(t, []*member{r})
 }
 
 // TestATurnThatEndsAfterItsDeletion: a turn was sent while it waited to be continued, is deleted elsewhere, and continues before its

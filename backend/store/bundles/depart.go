@@ -328,10 +328,6 @@ func (m *moving) fork(on chat.BranchID) error {
 
 // append writes the events again, in the new lane.
 func (m *moving) append() error {
-	deletions, err := core.DeletionsIn(m.tx.DB, string(m.session)) // those that stay
-	if err != nil {
-		return err
-	}
 	moved := map[ledger.Spot]bool{}
 	epochs := map[chat.BranchID]int64{}
 	for _, e := range m.events {
@@ -357,14 +353,6 @@ func (m *moving) append() error {
 		case ledger.EventContentDeleted: // what was moved never had what was deleted
 			payload, err = ledger.Rewrite(payload, func(p *ledger.ContentDeleted) {
 				p.Events = slices.DeleteFunc(p.Events, func(d ledger.DeletedEvent) bool { return moved[ledger.Spot{Lane: d.Lane, Number: d.Seq}] })
-				for i := range p.Events { // the lane says no more what was deleted before
-					d := &p.Events[i]
-					for _, before := range deletions[ledger.Spot{Lane: d.Lane, Number: d.Seq}] {
-						if before.By.Lane == e.Lane && before.Of != "" && before.Of != e.Entity && !slices.Contains(d.Lacks, before.Of) {
-							d.Lacks = append(d.Lacks, before.Of)
-						}
-					}
-				}
 			})
 		}
 		if err != nil {
