@@ -725,6 +725,8 @@ export default {
     'These copies of the data could not be converted, and are as they were: %s': 'Diese Kopien der Daten konnten nicht umgewandelt werden und sind wie zuvor: {1}',
     'delete them, or keep them in mind': 'löschen Sie sie, oder behalten Sie sie im Blick',
     'This is not the passphrase of the data; nothing was changed.': 'Das ist nicht die Passphrase der Daten; es wurde nichts geändert.',
+    'This is neither the passphrase nor the recovery code of the data; nothing was changed.': 'Das ist weder die Passphrase noch der Wiederherstellungscode der Daten; es wurde nichts geändert.',
+    'check Caps Lock and the layout of the keyboard': 'prüfen Sie die Feststelltaste und die Tastaturbelegung',
     'There is no new recovery code; nothing was changed.': 'Es gibt keinen neuen Wiederherstellungscode; es wurde nichts geändert.',
     'A passphrase is one line of at most %d bytes; nothing was changed.': 'Eine Passphrase ist eine Zeile mit höchstens {1} Bytes; es wurde nichts geändert.',
     'The data in %s is not sealed.': 'Die Daten in {1} sind nicht versiegelt.',

@@ -724,6 +724,8 @@ export default {
     'These copies of the data could not be converted, and are as they were: %s': '以下数据副本无法转换，保持原样：{1}',
     'delete them, or keep them in mind': '请删除它们，或记住它们的存在',
     'This is not the passphrase of the data; nothing was changed.': '这不是数据的口令；未更改任何内容。',
+    'This is neither the passphrase nor the recovery code of the data; nothing was changed.': '这既不是数据的口令，也不是恢复码；未更改任何内容。',
+    'check Caps Lock and the layout of the keyboard': '请检查大写锁定键和键盘布局',
     'There is no new recovery code; nothing was changed.': '没有新的恢复码；未更改任何内容。',
     'A passphrase is one line of at most %d bytes; nothing was changed.': '口令为一行，最多 {1} 字节；未更改任何内容。',
     'The data in %s is not sealed.': '{1} 中的数据未密封。',
