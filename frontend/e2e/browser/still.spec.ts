@@ -3,8 +3,8 @@ import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
 const fence = '```';
-const wideCode = `${fence}sh run.sh\n${'a-command --with --many --options '.repeat(12)}\n${fence}`;
-const answer = `Before the code.\n\n${wideCode}\n\n1. First item\n\nAfter the code. ${'More. '.repeat(6)}`;
+const wideCode = `${fence}sh run.sh\n${'a-command --with --many --options '.repeat(12)}\necho done\n${fence}`;
+const answer = `Before the code.\n\n${wideCode}\n\n1. First item\n2. Second item\n\nAfter the code. ${'More. '.repeat(6)}`;
 
 /** Follows what grows at the end of the conversation: the footer of the newest turn, the way to it. */
 const atTheEnd = 'footer, .actions, .jump';
