@@ -48,9 +48,6 @@ for (const size of variants({ width: 900, height: 600 }, { width: 1280, height: 
     await new Conversation(page).askAndWait(1, 'Tell me', 'Done.');
     await checkNotices(page, 'the conversation');
     await runCommand(page, 'Pause or resume background work');
-    await expect(notice(page)).toContainText('Background work is paused'); // with a hint: two lines
-    const [above, date] = [await notice(page).boundingBox(), await page.locator('[data-turn]').locator('..').locator('.day').boundingBox()];
-    expect(date!.y, 'the date is not covered').toBeGreaterThanOrEqual(above!.y + above!.height);
     const edges = (part: Locator) => part.boundingBox().then((box) => box && [Math.round(box.x), Math.round(box.x + box.width)]);
     expect(await edges(notice(page)), 'aligned with the field').toEqual(await edges(page.locator('main form .frame')));
     await runCommand(page, 'Pause or resume background work');
