@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -78,9 +79,14 @@ func (d dataFolder) Opens(secret string) error {
 	if err != nil || lock.SignIn() {
 		return err
 	}
-	if _, err := lock.Open(secret); err != nil {
+	_, err = lock.Open(secret)
+	if errors.Is(err, seal.ErrPassphrase) {
 		return chat.Errorf(chat.CodeSealed, opSealing, "This is neither the passphrase nor the recovery code of the data; nothing was changed.").
 			WithHint("check Caps Lock and the layout of the keyboard")
+	}
+	if err != nil {
+		return chat.Errorf(chat.CodeSealed, opSealing, "The lock cannot be opened with it: the lock file is damaged; nothing was changed.").
+			WithHint("use the other one of passphrase and recovery code, or restore lock.json from a backup")
 	}
 	return nil
 }

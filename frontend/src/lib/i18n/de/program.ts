@@ -726,6 +726,8 @@ export default {
     'delete them, or keep them in mind': 'löschen Sie sie, oder behalten Sie sie im Blick',
     'This is not the passphrase of the data; nothing was changed.': 'Das ist nicht die Passphrase der Daten; es wurde nichts geändert.',
     'This is neither the passphrase nor the recovery code of the data; nothing was changed.': 'Das ist weder die Passphrase noch der Wiederherstellungscode der Daten; es wurde nichts geändert.',
+    'The lock cannot be opened with it: the lock file is damaged; nothing was changed.': 'Damit lässt sich die Sperre nicht öffnen: ihre Datei ist beschädigt; es wurde nichts geändert.',
+    'use the other one of passphrase and recovery code, or restore lock.json from a backup': 'nehmen Sie das andere von Passphrase und Wiederherstellungscode, oder stellen Sie lock.json aus einer Sicherung wieder her',
     'check Caps Lock and the layout of the keyboard': 'prüfen Sie die Feststelltaste und die Tastaturbelegung',
     'There is no new recovery code; nothing was changed.': 'Es gibt keinen neuen Wiederherstellungscode; es wurde nichts geändert.',
     'A passphrase is one line of at most %d bytes; nothing was changed.': 'Eine Passphrase ist eine Zeile mit höchstens {1} Bytes; es wurde nichts geändert.',

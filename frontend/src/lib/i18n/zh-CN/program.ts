@@ -725,6 +725,8 @@ export default {
     'delete them, or keep them in mind': '请删除它们，或记住它们的存在',
     'This is not the passphrase of the data; nothing was changed.': '这不是数据的口令；未更改任何内容。',
     'This is neither the passphrase nor the recovery code of the data; nothing was changed.': '这既不是数据的口令，也不是恢复码；未更改任何内容。',
+    'The lock cannot be opened with it: the lock file is damaged; nothing was changed.': '无法用它打开锁：锁文件已损坏；未更改任何内容。',
+    'use the other one of passphrase and recovery code, or restore lock.json from a backup': '请改用口令和恢复码中的另一个，或从备份恢复 lock.json',
     'check Caps Lock and the layout of the keyboard': '请检查大写锁定键和键盘布局',
     'There is no new recovery code; nothing was changed.': '没有新的恢复码；未更改任何内容。',
     'A passphrase is one line of at most %d bytes; nothing was changed.': '口令为一行，最多 {1} 字节；未更改任何内容。',
