@@ -211,10 +211,11 @@ func TestFloodsWithoutVisibleText(t *testing.T) {
 }
 
 // An answer in one piece, as a document or as one event, has the same limits of length and number of parts as a
-// streamed one.
+// streamed one: in the everyday form a small limit of length.
 func TestAnAnswerInOnePiece(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("All work and no play. ", 23<<20/22)
+	long := strings.Repeat("All work and no play. ", testtier.Size(2, 23)<<20/22)
+	limit := testtier.Size("[stream]\nmax_answer_bytes = 1048576\n\n", "")
 	for name, c := range map[string]struct {
 		kind, before, of string
 		copies           int
@@ -234,7 +235,7 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 			}))
 			t.Cleanup(srv.Close)
 			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == "anthropic" })]
-			h := harness.NewHome(t, harness.Shipped(t), w.Model("whole", srv.URL))
+			h := harness.NewHome(t, harness.Shipped(t), limit+w.Model("whole", srv.URL))
 			r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "whole", "--json")
 			s := r.Exits(1).Sent()
 			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
@@ -327,13 +328,13 @@ func BenchmarkAnswerMemory(b *testing.B) {
 	}
 }
 
-// A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 4 MB,
+// A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 2 MB,
 // and 40 MB in the exhaustive form.
 func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	text := strings.Repeat("All work and no play. ", 47)[:1024]
-	length := testtier.Size(int64(4), 40) // MB
+	length := testtier.Size(int64(2), 40) // MB
 	url := floodServer(t, w.Start(), w.Delta(text), int(length)<<10, w.End()...)
 	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
 	r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "long")

@@ -24,7 +24,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 		stored     bool
 	}{
 		{"a 1 MB paste into a small window", prose[:1<<20], "small", chat.CodeOverBudget, true},
-		{"a 1 MB paste into a large window", prose[:1<<20], "large", "", true},
+		{"a paste of 512 KB or more into a large window", prose[:testtier.Size(1<<19, 1<<20)], "large", "", true},
 		{"64 KB of one letter", strings.Repeat("a", 64<<10), "small", "", true},
 		{"60 KB of Chinese without a stop", strings.Repeat("無限的對話歷史不會丟失任何東西", 60<<10/45), "small", "", true},
 		{"10 000 lines", lines, "small", "", true},
