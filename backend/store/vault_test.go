@@ -292,7 +292,7 @@ func left(all []*member, there map[string]bool) (out []string) {
 // deleted, they end with the same sessions, lanes and records, verify finds nothing, and the vault has no text of what is deleted.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
 	waited, copies, departed, restored, deleted, kept := 0, 0, 0, 0, 0, 0
-	for seed := range testtier.Size(10, 1000) {
+	for seed := range testtier.Size(12, 1000) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		devices, kinds := 2+r.Intn(3), 14 // of steps
 		if seed%4 == 3 {
@@ -530,7 +530,7 @@ func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
 			}
 		}
 	}
-	for _, h := range testtier.Sample(trials, 8) {
+	for _, h := range trials {
 		t.Run(h.name+" in "+h.place, func(t *testing.T) {
 			b := h.join(&device{fixture: newFixture(t), name: "B"})
 			b.ok(b.core.Write(b.ctx, "test", b.core.RenewDevice))
