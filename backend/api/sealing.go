@@ -20,6 +20,9 @@ type Sealer interface {
 	// Seal seals plain data, or renews the key of sealed data, whose passphrase it must be. Without a passphrase the keyring
 	// keeps the key, and the data opens with the user's sign-in.
 	Seal(passphrase, code string) error
+	// Opens returns an error unless a secret is the passphrase or the recovery code of the sealed data. Data that opens with the
+	// sign-in has no passphrase, and needs none.
+	Opens(secret string) error
 	Unseal() error
 	// SealLeft seals the copies in the data directory that are plain or have an earlier key.
 	SealLeft(context.Context) error
@@ -130,11 +133,16 @@ func (s *Sealing) SealSignIn() error {
 	return s.c.Sealer.Seal("", code)
 }
 
-// Unseal stores the data plain again: the program restarts and does it.
+// Unseal stores the data plain again: the program restarts and does it. Like everything that changes what opens the data, it
+// needs the passphrase or the recovery code, unless the data opens with the sign-in: an open window alone is not enough.
 //
-// Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
-func (s *Sealing) Unseal() error {
-	if err := s.idle(); err != nil {
+// Errors: CodeSealed (the secret is neither of them), CodeConflict (tasks are running), CodeNotFound (it is not sealed).
+func (s *Sealing) Unseal(secret string) error {
+	err := s.idle()
+	if err == nil {
+		err = s.opened(secret)
+	}
+	if err != nil {
 		return err
 	}
 	return s.c.Sealer.Unseal()
@@ -157,11 +165,11 @@ func (s *Sealing) SealLeft() (TaskView, error) {
 		}))
 }
 
-// SetPassphrase replaces the passphrase. Backups that exist keep the earlier one.
-func (s *Sealing) SetPassphrase(passphrase string) error {
-	err := s.c.ready()
+// SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. For secret, see Unseal.
+func (s *Sealing) SetPassphrase(secret, passphrase string) error {
+	passphrase, err := given(passphrase)
 	if err == nil {
-		passphrase, err = given(passphrase)
+		err = s.opened(secret)
 	}
 	if err != nil {
 		return err
@@ -170,21 +178,22 @@ func (s *Sealing) SetPassphrase(passphrase string) error {
 }
 
 // SetSignIn has the keyring keep the key, so that the data opens with the sign-in and has no passphrase any more.
+// For secret, see Unseal.
 //
 // Errors: CodeUnavailable (the keyring does not store it).
-func (s *Sealing) SetSignIn() error {
-	if err := s.c.ready(); err != nil {
+func (s *Sealing) SetSignIn(secret string) error {
+	if err := s.opened(secret); err != nil {
 		return err
 	}
 	return s.c.Sealer.SetPassphrase("")
 }
 
-// SetCode makes the code of NewCode valid. Backups that exist keep the earlier one.
-func (s *Sealing) SetCode() error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
+// SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. For secret, see Unseal.
+func (s *Sealing) SetCode(secret string) error {
 	code, err := s.takeCode()
+	if err == nil {
+		err = s.opened(secret)
+	}
 	if err != nil {
 		return err
 	}
@@ -197,6 +206,14 @@ func (s *Sealing) idle() error {
 		return err
 	}
 	return s.c.idle("sealing.begin")
+}
+
+// opened returns an error unless the data is open, and a secret opens it.
+func (s *Sealing) opened(secret string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Sealer.Opens(strings.TrimSpace(secret))
 }
 
 // takeCode returns the code that was shown.

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
@@ -80,6 +81,8 @@ type fixture struct {
 	transfer *Transfer
 	work     *Work
 }
+
+func init() { seal.Work = 10 } // what a passphrase seals is cheap to open
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -191,7 +192,7 @@ func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of 
 	try(sealing().SealSignIn())
 	next()
 	check("renewed", true)
-	try(sealing().SetPassphrase("first"))
+	try(sealing().SetPassphrase("", "first"))
 	if check("with a passphrase", true); !locksNow() {
 		t.Error("it does not lock")
 	}
@@ -199,9 +200,12 @@ func TestSignInFromTheWindow(t *testing.T) { // not parallel: keys are those of 
 	if err := sealing().SealSignIn(); chat.CodeOf(err) != chat.CodeSealed {
 		t.Errorf("renewed without the passphrase: %v", err)
 	}
-	try(sealing().SetSignIn())
+	if err := sealing().SetSignIn("another"); chat.CodeOf(err) != chat.CodeSealed {
+		t.Errorf("changed to the sign-in without the passphrase: %v", err)
+	}
+	try(sealing().SetSignIn("first"))
 	check("again with the sign-in", true)
-	try(sealing().Unseal())
+	try(sealing().Unseal(""))
 	next()
 	check("plain", false)
 }
@@ -275,7 +279,11 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 			t.Fatalf("it does not open: %+v", v.Fatal)
 		}
 		work := serviceIn[*api.Work](w)
-		for _, task := range must[[]api.TaskView](t)(work.Tasks()) {
+		list := must[[]api.TaskView](t)(work.Tasks())
+		if len(list) == 0 || list[0].Kind != tasks.Seal || !list[0].Firm {
+			t.Errorf("the page cannot say that it is done: %+v", list)
+		}
+		for _, task := range list {
 			if task.Kind == "seal" {
 				p.work = work
 				if ended := p.awaitTaskEnd(task.ID); ended.Error != nil {
@@ -315,11 +323,24 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	if ended := p.awaitTaskEnd(begun.ID); ended.Error != nil || len(filesContaining(t, data, "xylocanary")) > 0 {
 		t.Errorf("a backup is still plain: %+v", ended.Error)
 	}
-	if err := sealing().SetPassphrase("second"); err != nil {
+	code := sealing().NewCode()
+	lockFile := filepath.Join(data, "lock.json")
+	before := must[[]byte](t)(os.ReadFile(lockFile))
+	for what, err := range map[string]error{ // an open window is not enough to change what opens the data
+		"passphrase": sealing().SetPassphrase("", "third"), "code": sealing().SetCode(""), "sign-in": sealing().SetSignIn(""), "plain": sealing().Unseal(" "),
+		"plain, with another": sealing().Unseal("another"),
+	} {
+		if chat.CodeOf(err) != chat.CodeSealed {
+			t.Errorf("%s, without the passphrase: %v", what, err)
+		}
+	}
+	if after := must[[]byte](t)(os.ReadFile(lockFile)); !bytes.Equal(before, after) || restartRequested.Load() != nil {
+		t.Error("without the passphrase the lock is changed, or it restarts")
+	}
+	if err := sealing().SetPassphrase(" first\n", "second"); err != nil {
 		t.Fatal(err)
 	}
-	code := sealing().NewCode()
-	if err := sealing().SetCode(); err != nil {
+	if err := sealing().SetCode("second"); err != nil {
 		t.Fatal(err)
 	}
 	lock, _, err := store.NewArchive(store.ArchiveOptions{DataDir: data}).Lock()
@@ -328,7 +349,7 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 			t.Errorf("%q does not open it: %v, %v", secret, err, openErr)
 		}
 	}
-	sealing().NewCode()
+	code = sealing().NewCode()
 	if err := sealing().Seal("first"); chat.CodeOf(err) != chat.CodeSealed || restartRequested.Load() != nil {
 		t.Errorf("renewed with the earlier passphrase: %v", err)
 	}
@@ -342,7 +363,7 @@ func TestSealingFromTheWindow(t *testing.T) { // not parallel: keys are those of
 	if err := sealing().Lock(); err != nil || restartRequested.Swap(nil).Secret != "" {
 		t.Errorf("locked with %v", err)
 	}
-	if err := sealing().Unseal(); err != nil {
+	if err := sealing().Unseal(code); err != nil {
 		t.Fatal(err)
 	}
 	if next(); len(filesContaining(t, data, "xylocanary")) == 0 {

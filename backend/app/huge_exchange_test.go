@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // huge returns a text of about 40 kB with one unique sentence in the middle.
@@ -27,7 +28,7 @@ func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 	t.Parallel()
 	const fact = "The spare key of the boathouse hangs behind the barometer."
 	w := harness.ChatWire
-	for _, ceiling := range []int{8192, 4096} {
+	for _, ceiling := range testtier.Size([]int{4096}, []int{8192, 4096}) {
 		for _, which := range []string{"message", "answer", "both"} {
 			t.Run(fmt.Sprintf("%s at %d", which, ceiling), func(t *testing.T) {
 				t.Parallel()

@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/test/harness"
 )
 
 func TestMain(m *testing.M) {
+	seal.Work = 10 // what a passphrase seals is cheap to open
 	if dir := os.Getenv(sealVariable); dir != "" {
 		if err := sealHere(dir); err != nil {
 			panic(err)

@@ -75,6 +75,7 @@ func (d *pendingResult) show(a *app) {
 			_ = a.Tasks.Dismiss(t.ID)
 		}
 	}
+	d.Firm = true // so the page says once that it is done
 	_, err := a.Tasks.Start(d.Spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
 		return tasks.Result{Path: d.path}, d.err
 	})

@@ -68,7 +68,7 @@ var zebras = regexp.MustCompile(`zebra\d+`)
 func (tr *tree) grow(rnd *rand.Rand) {
 	tr.t.Helper()
 	branch := ""
-	for i := range 36 {
+	for i := range testtier.Size(24, 36) {
 		word := fmt.Sprintf("zebra%d", 100+i)
 		s := tr.send(tr.session, fmt.Sprintf("The zebra that came to the river is called %s. %s", word, chatter(i)), "--model", "m", "--wait", "indexed")
 		if tr.session == "" {

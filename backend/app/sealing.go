@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,21 +33,16 @@ func (d dataFolder) SealingView() (api.SealingView, error) {
 // Unlock implements api.Sealer.
 func (d dataFolder) Unlock(secret string) error {
 	seal.Offer(secret)
-	if err := d.opens(); err != nil && chat.CodeOf(err) != chat.CodeNotFound { // not found: it is not sealed any more
+	err := store.Unlock(d.dir, d.Keys.DataKey)
+	if err == nil {
+		_, _, err = d.Lock()
+	}
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound { // not found: it is not sealed any more
 		seal.Offer("")
 		return err
 	}
 	d.Restart()
 	return nil
-}
-
-// opens returns an error unless the data is sealed and its key is known. New files are then sealed.
-func (d dataFolder) opens() error {
-	if err := store.Unlock(d.dir, d.Keys.DataKey); err != nil {
-		return err
-	}
-	_, _, err := d.Lock()
-	return err
 }
 
 // LockNow implements api.Sealer.
@@ -77,11 +73,26 @@ func (d dataFolder) Seal(passphrase, code string) error {
 	return nil
 }
 
-// Unseal implements api.Sealer.
-func (d dataFolder) Unseal() error {
-	if err := d.opens(); err != nil {
+// Opens implements api.Sealer.
+func (d dataFolder) Opens(secret string) error {
+	lock, _, err := d.Lock()
+	if err != nil || lock.SignIn() {
 		return err
 	}
+	_, err = lock.Open(secret)
+	if errors.Is(err, seal.ErrPassphrase) {
+		return chat.Errorf(chat.CodeSealed, opSealing, "This is neither the passphrase nor the recovery code of the data; nothing was changed.").
+			WithHint("check Caps Lock and the layout of the keyboard")
+	}
+	if err != nil {
+		return chat.Errorf(chat.CodeSealed, opSealing, "The lock cannot be opened with it: the lock file is damaged; nothing was changed.").
+			WithHint("use the other one of passphrase and recovery code, or restore lock.json from a backup")
+	}
+	return nil
+}
+
+// Unseal implements api.Sealer.
+func (dataFolder) Unseal() error {
 	restartTo(reseal{})
 	return nil
 }

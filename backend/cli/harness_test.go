@@ -28,6 +28,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/library"
@@ -51,7 +52,10 @@ import (
 	"contextinfinity/test/testtier"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	seal.Work = 10 // what a passphrase seals is cheap to open
+	goleak.VerifyTestMain(m)
+}
 
 // home is a user's data directory and configuration, with a scripted provider.
 type home struct {

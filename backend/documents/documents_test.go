@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/test/testtier"
 )
 
 // TestMain also acts as the process that reads a file, like main in the program.
@@ -196,7 +197,7 @@ func TestInvisibleText(t *testing.T) {
 // If a page takes too long, reading ends: the pages before it are kept, and the text says after which page it ended.
 func TestReadingEndsBeforeASlowPage(t *testing.T) {
 	r := reader(t)
-	r.timeout = 12 * time.Second // enough to read the other pages on a busy machine; reading the slow page never ends
+	r.timeout = testtier.Size(8*time.Second, 12*time.Second) // enough to read the other pages on a busy machine; reading the slow page never ends
 	d, err := r.Read(context.Background(), "slow.pdf", simplePDF("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "<", "BT /F1 12 Tf (four) Tj ET"))
 	const want = "[Reading ended after page 2 of 4: the next page took too long. The remaining pages are missing from this text.]\n\none\n\ftwo"
 	if err != nil || d.Text != want {

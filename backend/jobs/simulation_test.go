@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/librarian"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/test/testtier"
 )
 
 // faulty is a model that returns a correct answer or, at random, one of the typical errors of models.
@@ -92,7 +93,7 @@ func keepEntries(system, user string) string {
 	return b.String()
 }
 
-// TestThousandTurns: 1 000 turns with a model that makes each of five errors a fifth of the time, with one that is
+// TestThousandTurns: 1 000 turns (in the everyday form 400) with a model that makes each of five errors a fifth of the time, with one that is
 // right half of the time, and with none. Every turn is committed once, nothing grows, nothing loops, and pinned facts
 // do not change.
 func TestThousandTurns(t *testing.T) {
@@ -101,7 +102,7 @@ func TestThousandTurns(t *testing.T) {
 	}
 }
 
-const simulatedTurns = 1000
+var simulatedTurns = testtier.Size(400, 1000)
 
 // simulation is a long conversation with the plan for its history.
 type simulation struct {
@@ -175,7 +176,7 @@ func (s *simulation) check(t *testing.T, m *faulty) {
 			t.Fatalf("state #%d contains a pinned fact:\n%s\n%s", st.Seq, st.PinnedFacts, st.Summary)
 		}
 	}
-	if n := origins[chat.StateLibrarian] + origins[chat.StateFallback]; n != simulatedTurns || s.covers[s.branch.HeadState] != simulatedTurns {
+	if n := origins[chat.StateLibrarian] + origins[chat.StateFallback]; n != simulatedTurns || s.covers[s.branch.HeadState] != int64(simulatedTurns) {
 		t.Errorf("%d states cover %d of %d turns", n, s.covers[s.branch.HeadState], simulatedTurns)
 	}
 	for _, j := range s.jobs {

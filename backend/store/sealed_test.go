@@ -38,7 +38,7 @@ func plainOnly(t *testing.T) {
 // sealedSample are the tests that the everyday suite runs a second time, on sealed files: of each feature that opens or
 // copies files, one. TEST_ALL runs all of them.
 const sealedSample = `^(TestSealed.*|TestWholeTurn|TestADamagedLogIsFound|TestRestore|TestRestoreOverALog|TestRestoreOfARawCopy|TestDailyBackup|` +
-	`TestMoveCopiesEverything|TestFirstVersionStillOpens|TestVerifyIsCleanOnEverything|TestReadOnlyNeedsData|TestRestoreKilled)$`
+	`TestMoveCopiesEverything|TestAFlippedBitOfTheFileIsFound|TestFirstVersionStillOpens|TestVerifyIsCleanOnEverything|TestReadOnlyNeedsData)$`
 
 // TestOnSealedFiles runs the tests of this package a second time, with every file of SQLite sealed.
 func TestOnSealedFiles(t *testing.T) {

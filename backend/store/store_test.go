@@ -14,12 +14,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/test/testtier"
 )
 
 func TestMain(m *testing.M) {
 	testtier.Checks(5)
+	seal.Work = 10 // what a passphrase seals is cheap to open
 	if isSealedRun() {
 		useTestKey()
 	}

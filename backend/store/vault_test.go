@@ -313,7 +313,7 @@ func left(all []*member, there map[string]bool) (out []string) {
 // deleted, they end with the same sessions, lanes and records, verify finds nothing, and the vault has no text of what is deleted.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
 	waited, copies, departed, restored, deleted, kept, turns := 0, 0, 0, 0, 0, 0, 0
-	for seed := range testtier.Size(20, 1000) {
+	for seed := range testtier.Size(12, 1000) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		devices, kinds := 2+r.Intn(3), 14 // of steps
 		if seed%4 == 3 {
@@ -1393,7 +1393,7 @@ func (k *killed) Receive(ctx context.Context, s chat.SessionID, p []bundle.Parce
 // next one: nothing is lost, and nothing is sent twice.
 func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 	points := 0
-	for n := 1; ; n += testtier.Size(3, 1) {
+	for n := 1; ; n += testtier.Size(6, 1) {
 		ended := 0
 		for _, after := range []bool{false, true} {
 			all, s := members(t, 2, true)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/test/testtier"
 )
 
 func claudeChat(id, text string) string {
@@ -130,7 +131,7 @@ func TestUTF16IsBounded(t *testing.T) {
 // TestALongValueHidesNoFormat: the members that identify a format may come after a value that is longer than the part
 // used for detection.
 func TestALongValueHidesNoFormat(t *testing.T) {
-	long := strings.Repeat(`long \" title `, 400_000)
+	long := strings.Repeat(`long \" title `, testtier.Size(100_000, 400_000)) // 1.4 MB
 	nested := "[" + strings.Repeat(`{"a":"b"},`, 20_000) + `{}]`
 	rest := `"mapping":{"q":{"parent":null,"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["Hi"]}}}}}]`
 	for _, text := range []string{`[{"title":"` + long + `",` + rest, `[{"extra":` + nested + `,"title":"x",` + rest} {

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"contextinfinity/test/testtier"
 )
 
 // exportOf writes a ChatGPT export of this size, with conversations of about 100 kB each, and opens it.
@@ -89,14 +91,15 @@ func TestMemoryIsThatOfOneConversation(t *testing.T) {
 		return
 	}
 	const mb = 1 << 20
-	small, a := peakOf(t, exportOf(t, 25*mb))
-	large, b := peakOf(t, exportOf(t, 100*mb))
-	if a.Conversations < 200 || b.Conversations < 4*a.Conversations-4 || b.SkippedCount > 0 {
+	size := testtier.Size(8, 25)
+	small, a := peakOf(t, exportOf(t, size*mb))
+	large, b := peakOf(t, exportOf(t, 4*size*mb))
+	if a.Conversations < 8*size || b.Conversations < 4*a.Conversations-4 || b.SkippedCount > 0 {
 		t.Fatalf("read %d and %d conversations", a.Conversations, b.Conversations)
 	}
-	t.Logf("used at most %d kB reading 25 MB and %d kB reading 100 MB", small>>10, large>>10)
+	t.Logf("used at most %d kB reading %d MB and %d kB reading %d MB", small>>10, size, large>>10, 4*size)
 	if large > small+small/2+2*mb || large > 8*mb {
-		t.Errorf("25 MB need %d kB, 100 MB need %d kB", small>>10, large>>10)
+		t.Errorf("%d MB need %d kB, %d MB need %d kB", size, small>>10, 4*size, large>>10)
 	}
 }
 

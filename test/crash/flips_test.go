@@ -61,7 +61,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(r.seed, 6))
 	for _, a := range r.flipAreas(t) {
 		var flips []flipOf
-		for i := range max(1, testtier.Size(20, 2000)*a.percent/100) {
+		for i := range max(1, testtier.Size(12, 2000)*a.percent/100) {
 			f, err := a.pick(rng, i%2 == 0)
 			if err != nil {
 				t.Fatal(err)

@@ -73,7 +73,7 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 	if len(specs) < 60 {
 		t.Fatalf("a turn reaches only %d faults: %q", len(specs), specs)
 	}
-	for _, spec := range testtier.Sample(specs, 10) {
+	for _, spec := range testtier.Sample(specs, short(10)) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)

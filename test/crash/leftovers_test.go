@@ -72,7 +72,7 @@ func TestNoTextIsLeftAfterAKillAndADeletion(t *testing.T) {
 		if len(specs) < 10 {
 			t.Fatalf("%s reaches only %q", action.name, specs)
 		}
-		for _, spec := range testtier.Sample(specs, 3) {
+		for _, spec := range testtier.Sample(specs, 2) {
 			t.Run(action.name+"/"+spec, func(t *testing.T) {
 				t.Parallel()
 				h := prepared(t)

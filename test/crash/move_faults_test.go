@@ -59,7 +59,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if reached["move.file"] < 2 || reached["move.adopted"] != 1 || len(specs) < 60 {
 		t.Fatalf("a move reaches only %q", specs)
 	}
-	for _, spec := range append(specs[:steps:steps], testtier.Sample(specs[steps:], 6)...) {
+	for _, spec := range append(testtier.Sample(specs[:steps:steps], 6), testtier.Sample(specs[steps:], 4)...) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.copy(t).checkMove(t, spec)

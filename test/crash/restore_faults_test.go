@@ -141,7 +141,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
 		// These faults are always tried: they concern the time before the write-ahead log exists.
-		tried := append(testtier.Sample(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
+		tried := append(testtier.Sample(specs, 3), "io.db.sync:1:power", "io.rollback.remove:1:eio")
 		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
 			t.Run(name+" "+spec, func(t *testing.T) {
 				t.Parallel()

@@ -273,13 +273,13 @@ func TestACallRunsAtMostOnce(t *testing.T) {
 		run  func(c *counting, rng *rand.Rand) error
 	}{
 		{"kills", func(c *counting, rng *rand.Rand) (err error) {
-			for n := restarts(c.t, 5); n > 0 && err == nil && !c.t.Failed(); n-- {
+			for n := restarts(c.t, 3); n > 0 && err == nil && !c.t.Failed(); n-- {
 				err = c.runKilled(c.t.Context(), rng)
 			}
 			return err
 		}},
 		{"points", func(c *counting, rng *rand.Rand) (err error) {
-			points := testtier.Sample(pointsOfABatch(), 5)
+			points := testtier.Sample(pointsOfABatch(), 3)
 			for n := range restarts(c.t, len(points)) {
 				if err != nil || c.t.Failed() {
 					break

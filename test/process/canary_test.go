@@ -7,11 +7,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // canary is a key that may only occur in the header that carries it. Because of its special characters, each encoding
@@ -69,15 +72,21 @@ func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 	}
 }
 
-// SPEC 2.9: API keys are never written to disk, database, log, journal or error text, whatever a provider sends back.
+// SPEC 2.9: API keys are never written to disk, database, log, journal or error text, whatever a provider sends back. In
+// the everyday form each way to send the key back is tried with one protocol.
 func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 	t.Parallel()
-	for _, w := range harness.Wires {
+	for first, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			var steps []llmtest.Step
 			var names []string
-			for name, step := range echoes(w) {
+			sent := echoes(w)
+			for i, name := range slices.Sorted(maps.Keys(sent)) {
+				if !testtier.Exhaustive() && i%len(harness.Wires) != first {
+					continue
+				}
+				step := sent[name]
 				names, steps = append(names, name, name+" --json"), append(steps, step, step)
 			}
 			server := llmtest.NewServer(t, steps...)

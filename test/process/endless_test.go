@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -112,21 +113,23 @@ func peakOf(pid int) int64 {
 	return kb << 10
 }
 
-// An endless answer is stopped at its limit, with each protocol and each kind of content. It is kept as incomplete with
-// the reason, in bounded memory, and the data can be written afterwards.
+// An endless answer is stopped at its limit, with each protocol and each kind of content (in the everyday form each once).
+// It is kept as incomplete with the reason, in bounded memory, and the data can be written afterwards.
 func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, w := range harness.Wires {
-		for name, flood := range map[string]struct {
+	for i, w := range harness.Wires {
+		floods := []struct {
+			name  string
 			start []chat.RawEvent
 			piece chat.RawEvent
 			kept  string
 		}{
-			"text":      {w.Start(), w.Delta("Word after word. "), "Word after word. "},
-			"reasoning": {w.Start(), reasoningEvent[w.Name](strings.Repeat("think ", 20)), ""},
-			"arguments": {append(w.Start(), llmtest.Event(callStart[w.Name])), argumentEvent[w.Name](strings.Repeat("more ", 20)), ""},
-		} {
-			t.Run(w.Name+"/"+name, func(t *testing.T) {
+			{"text", w.Start(), w.Delta("Word after word. "), "Word after word. "},
+			{"reasoning", w.Start(), reasoningEvent[w.Name](strings.Repeat("think ", 20)), ""},
+			{"arguments", append(w.Start(), llmtest.Event(callStart[w.Name])), argumentEvent[w.Name](strings.Repeat("more ", 20)), ""},
+		}
+		for _, flood := range testtier.Size(floods[i:i+1], floods) {
+			t.Run(w.Name+"/"+flood.name, func(t *testing.T) {
 				t.Parallel()
 				url := floodServer(t, flood.start, flood.piece, 0)
 				h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
@@ -178,7 +181,8 @@ func TestFloodsWithoutVisibleText(t *testing.T) {
 	random := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
 	data := base64.StdEncoding.EncodeToString(random)
-	for name, flood := range silentFloods {
+	for _, name := range testtier.Sample(slices.Sorted(maps.Keys(silentFloods)), 2) {
+		flood := silentFloods[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == flood.protocol })]
@@ -207,10 +211,11 @@ func TestFloodsWithoutVisibleText(t *testing.T) {
 }
 
 // An answer in one piece, as a document or as one event, has the same limits of length and number of parts as a
-// streamed one.
+// streamed one: in the everyday form a small limit of length.
 func TestAnAnswerInOnePiece(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("All work and no play. ", 23<<20/22)
+	long := strings.Repeat("All work and no play. ", testtier.Size(2, 23)<<20/22)
+	limit := testtier.Size("[stream]\nmax_answer_bytes = 1048576\n\n", "")
 	for name, c := range map[string]struct {
 		kind, before, of string
 		copies           int
@@ -230,7 +235,7 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 			}))
 			t.Cleanup(srv.Close)
 			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == "anthropic" })]
-			h := harness.NewHome(t, harness.Shipped(t), w.Model("whole", srv.URL))
+			h := harness.NewHome(t, harness.Shipped(t), limit+w.Model("whole", srv.URL))
 			r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "whole", "--json")
 			s := r.Exits(1).Sent()
 			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
@@ -323,13 +328,13 @@ func BenchmarkAnswerMemory(b *testing.B) {
 	}
 }
 
-// A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 4 MB,
+// A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 2 MB,
 // and 40 MB in the exhaustive form.
 func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	text := strings.Repeat("All work and no play. ", 47)[:1024]
-	length := testtier.Size(int64(4), 40) // MB
+	length := testtier.Size(int64(2), 40) // MB
 	url := floodServer(t, w.Start(), w.Delta(text), int(length)<<10, w.End()...)
 	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
 	r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "long")

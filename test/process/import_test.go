@@ -59,7 +59,7 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 		specs = append(specs, fmt.Sprintf("tx.import.write.committing:%d:exit", n), fmt.Sprintf("tx.import.write.committed:%d:exit", n),
 			fmt.Sprintf("tx.import.write.committing:%d:err", n), fmt.Sprintf("tx.import.write.committed:%d:power", n))
 	}
-	for _, spec := range testtier.Sample(specs, 8) {
+	for _, spec := range testtier.Sample(specs, 4) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := harness.NewHome(t, harness.Shipped(t), "")

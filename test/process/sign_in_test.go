@@ -94,7 +94,7 @@ func TestDataThatOpensWithTheSignIn(t *testing.T) {
 	harness.WriteFile(t, secret, []byte("correct horse\n"))
 	ring.Set(t, harness.KeyringRefuses)
 	for range 2 { // each time it is said that the keyring still has the key
-		h.Run("keys", "passphrase", "--new-passphrase-file", secret, "--passphrase-file", code, "--json").Fails(1, chat.CodeUnavailable)
+		h.Using(harness.Breakable(t)).Run("keys", "passphrase", "--new-passphrase-file", secret, "--passphrase-file", code, "--json").Fails(1, chat.CodeUnavailable)
 	}
 	ring.Set(t, harness.KeyringOpen)
 	h.OK("reconcile", "--passphrase-file", code)

@@ -57,7 +57,7 @@ func (l *Lock) SetPassphrase(k Key, passphrase string) (err error) {
 		l.Passphrase = nil
 		return nil
 	}
-	l.Passphrase, err = lockKey(k, passphrase, work)
+	l.Passphrase, err = lockKey(k, passphrase, Work)
 	return err
 }
 

@@ -22,8 +22,8 @@ const ageMagic = "age-encryption.org/"
 // work of a file that age or this program writes.
 const maxWork = 20
 
-// work is the binary logarithm of scrypt's cost: about a second, 256 MB. Tests use less.
-var work = 18
+// Work is the binary logarithm of scrypt's cost: about a second, 256 MB. Tests use less.
+var Work = 18
 
 // The reasons for which a file cannot be opened.
 var (
@@ -37,7 +37,7 @@ func IsSealed(head []byte) bool { return bytes.HasPrefix(head, []byte(ageMagic))
 
 // WithPassphrase returns a writer that encrypts to w. Close writes the end, and does not close w.
 func WithPassphrase(w io.Writer, passphrase string) (io.WriteCloser, error) {
-	return encryptTo(w, passphrase, work)
+	return encryptTo(w, passphrase, Work)
 }
 
 func encryptTo(w io.Writer, passphrase string, work int) (io.WriteCloser, error) {

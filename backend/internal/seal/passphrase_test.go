@@ -11,9 +11,9 @@ import (
 )
 
 func cheap(t *testing.T) {
-	usual := work
-	work = 8
-	t.Cleanup(func() { work = usual })
+	usual := Work
+	Work = 8
+	t.Cleanup(func() { Work = usual })
 }
 
 func sealed(t *testing.T, text, passphrase string) []byte {

@@ -3,4 +3,4 @@
 package seal
 
 // The build for tests makes what a passphrase opens cheap to open, by any build: the file says how much work it takes.
-func init() { work = 10 }
+func init() { Work = 10 }

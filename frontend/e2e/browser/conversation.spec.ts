@@ -1,4 +1,5 @@
 import { expect, test } from '../harness/fixtures.ts';
+import { variants } from '../harness/tier.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
@@ -42,7 +43,7 @@ test('text typed before the conversation is open is kept', async ({ provider, la
   await expect(chat.composer).toHaveValue('Quick fingers');
 });
 
-for (const [model, protocol] of [['mock-messages', 'Messages'], ['mock-chat', 'Chat Completions']] as const) {
+for (const [model, protocol] of variants(['mock-messages', 'Messages'], ['mock-chat', 'Chat Completions'])) {
   test(`a conversation over ${protocol}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, '', model);
     provider.answer('First of two', 'The first answer, in words.');

@@ -1,5 +1,6 @@
 import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home, Journal } from '../harness/home.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 
 test.use({ isOnDisk: true });
@@ -29,7 +30,7 @@ test('after kill -9 while streaming, the text in the journal is shown again, byt
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('killed twice, recovered twice: nothing is duplicated', async ({ home, provider, launch, page }) => {
+test('killed twice, recovered twice: nothing is duplicated', exhaustive, async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(100), { chunkSize: 15, holdAfter: 40 });
   const first = await launch();
   const chat = new Conversation(page);

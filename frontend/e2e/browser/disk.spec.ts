@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { Conversation, prose } from './conversation.ts';
 import { byteCounts, head, parseByteCounts } from './recovery.ts';
 
@@ -86,7 +87,7 @@ test('a disk that is full at the start: the window opens the data read-only, and
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a draft that could not be saved on a full disk is saved automatically when there is space', async ({ home, launch, page }) => {
+test('a draft that could not be saved on a full disk is saved automatically when there is space', exhaustive, async ({ home, launch, page }) => {
   const { env, fill, free } = simulatedDisk(home);
   await launch(env);
   const chat = new Conversation(page);
@@ -101,7 +102,7 @@ test('a draft that could not be saved on a full disk is saved automatically when
   await expect(chat.composer).toHaveValue('half a thought');
 });
 
-test('a setting that could not be saved on a full disk shows an error, and is saved when there is space', async ({ home, launch, page }) => {
+test('a setting that could not be saved on a full disk shows an error, and is saved when there is space', exhaustive, async ({ home, launch, page }) => {
   const { env, fill, free } = simulatedDisk(home);
   await launch(env);
   await new Conversation(page).ready();
@@ -190,7 +191,7 @@ test('a journal that cannot be fsynced: no byte is wrongly shown as durable, and
   }).toPass();
 });
 
-test('a database that fails briefly: the message is accepted once the database works again, and the answer is saved automatically', async ({ home, provider, launch, page }) => {
+test('a database that fails briefly: the message is accepted once the database works again, and the answer is saved automatically', exhaustive, async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
   const failingPoints = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
   await launch({ CONTEXTINFINITY_FAULT: failingPoints.map((point) => `tx.${point}:eio`).join() });
@@ -208,7 +209,7 @@ test('a database that fails briefly: the message is accepted once the database w
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full when a complete answer is saved: the window says so, and saves it automatically when there is space', async ({ home, provider, launch, page }) => {
+test('a disk that is full when a complete answer is saved: the window says so, and saves it automatically when there is space', exhaustive, async ({ home, provider, launch, page }) => {
   const { env, free } = simulatedDisk(home);
   provider.answer('Tell me', 'All of an answer.');
   await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });

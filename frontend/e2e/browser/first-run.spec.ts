@@ -4,6 +4,7 @@ import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { canaryKey } from '../harness/home.ts';
 import { expect, test } from '../harness/fixtures.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 test.describe('first run', () => {
@@ -53,7 +54,7 @@ test.describe('first run', () => {
     }
   });
 
-  test('with a server at another address, without a key', async ({ home, provider, launch, page }) => {
+  test('with a server at another address, without a key', exhaustive, async ({ home, provider, launch, page }) => {
     provider.answer('Are you there?', 'Yes, at your address.');
     await launch();
     await page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: 'A server at another address…' }).click();

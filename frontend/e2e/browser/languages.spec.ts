@@ -73,7 +73,7 @@ test.describe('in another language, at 900 x 600, nothing is cut off, unreachabl
     await tour(page, overlays, check(page));
   });
 
-  test('in the settings', async ({ page }) => {
+  test('in the settings', exhaustive, async ({ page }) => {
     await shrinkWindow(page);
     await visitSettings(page, check(page));
   });

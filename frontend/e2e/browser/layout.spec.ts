@@ -75,7 +75,7 @@ test('the settings of a session stay in place when the tokens of its prompt are 
   expect(await box(below)).toEqual(before);
 });
 
-test('the share dialog focuses its action; the passphrases of an export are in one line; a list within a task is indented', async ({ provider, launch, page }) => {
+test('the share dialog focuses its action; the passphrases of an export are in one line, above a path that is in view; a list within a task is indented', async ({ provider, launch, page }) => {
   provider.answer('Tasks', '- [ ] Not done\n  - Within it\n\nThe end of it.');
   await launch();
   const chat = new Conversation(page);
@@ -86,11 +86,13 @@ test('the share dialog focuses its action; the passphrases of an export are in o
   await expect(page.getByRole('dialog', { name: /^Share/ }).getByRole('button', { name: 'Save…' })).toBeFocused();
 
   await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 900, height: 600 });
   await page.keyboard.press('Control+e');
   const exporting = page.getByRole('dialog', { name: 'Export' });
   await exporting.getByRole('checkbox', { name: 'Protect with a passphrase' }).check();
   const [passphrase, repeated] = [await box(exporting.getByLabel('New passphrase')), await box(exporting.getByLabel('The same again'))];
   expect(repeated.y).toBe(passphrase.y);
+  await expect(exporting.getByLabel('Save as')).toBeInViewport({ ratio: 1 });
 });
 
 test('in the smallest window the tree gets most of the space, and the actions on a run are visible', async ({ launch, page }) => {

@@ -1,6 +1,6 @@
 import { cli, expect, test } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
-import { variants } from '../harness/tier.ts';
+import { exhaustive, variants } from '../harness/tier.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 import { byteCounts, crashDuringAnswer, exitAt, head, journalFile, Recovery } from './recovery.ts';
 
@@ -82,7 +82,7 @@ for (const [input, activate] of inputs) {
     await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
   });
 
-  test(`an incomplete answer is continued, with ${input}`, async ({ home, provider, launch, page }) => {
+  test(`an incomplete answer is continued, with ${input}`, exhaustive, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
     const partialText = [...home.journals().values()][0]!.text;
     provider.answer('without any introduction.', ' And that is all.');
@@ -94,7 +94,7 @@ for (const [input, activate] of inputs) {
     await expect(chat.composer).toBeFocused();
   });
 
-  test(`an incomplete answer is kept, with ${input}`, async ({ home, provider, launch, page }) => {
+  test(`an incomplete answer is kept, with ${input}`, exhaustive, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
     const partialText = [...home.journals().values()][0]!.text;
     provider.answer('And then?', 'Then nothing.');
@@ -111,7 +111,7 @@ for (const [input, activate] of inputs) {
     expect(provider.questions()).toHaveLength(2);
   });
 
-  test(`an incomplete answer is discarded, with ${input}`, async ({ home, provider, launch, page }) => {
+  test(`an incomplete answer is discarded, with ${input}`, exhaustive, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
     const partialText = [...home.journals().values()][0]!.text;
     provider.answer('Something else', 'Something else it is.');
@@ -149,7 +149,7 @@ for (const [input, activate] of inputs) {
     await expect(chat.composer).toBeFocused();
   });
 
-  test(`an unsent message is sent, with ${input}`, async ({ provider, launch, page }) => {
+  test(`an unsent message is sent, with ${input}`, exhaustive, async ({ provider, launch, page }) => {
     provider.answer('Tell me', 'Told now.');
     await exitAt(launch, page, 'turn.prepared');
     expect(provider.questions()).toEqual([]);
@@ -200,7 +200,7 @@ test('an answer that was complete before the crash becomes final without asking 
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('SRD 22.3: after a kill between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
+test('SRD 22.3: after a kill between the answer and its commit, the turn is committed once, by its job', exhaustive, async ({ home, provider, launch, page }) => {
   // The answer to the librarian, which writes the state, is held while the program is killed. The librarian's
   // timeout is long enough not to expire during the test.
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
@@ -228,7 +228,7 @@ test('SRD 22.3: after a kill between the answer and its commit, the turn is comm
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a damaged last line of a journal is dropped, and reported', async ({ home, provider, launch, page }) => {
+test('a damaged last line of a journal is dropped, and reported', exhaustive, async ({ home, provider, launch, page }) => {
   await crashDuringAnswer(launch, page, provider);
   const partialText = [...home.journals().values()][0]!.text;
   journalFile(home).append('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');

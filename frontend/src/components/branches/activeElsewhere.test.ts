@@ -20,6 +20,8 @@ async function started() {
   return { app, backend, row, shown, other, activate };
 }
 
+type Started = Awaited<ReturnType<typeof started>>;
+
 const line = () => screen.queryByRole('button', { name: 'Switch to it' });
 const appears = () => waitFor(() => expect(line()).not.toBeNull(), { timeout: 3_000 });
 const disappears = () => waitFor(() => expect(line()).toBeNull(), { timeout: 3_000 });
@@ -87,7 +89,7 @@ describe('a branch that became the active one elsewhere', () => {
   });
 
   /** Another computer continues the open branch after a turn, and its message arrives. */
-  function continueElsewhere({ app, backend, row, shown, activate }: Awaited<ReturnType<typeof started>>, seq: number) {
+  function continueElsewhere({ app, backend, row, shown, activate }: Started, seq: number) {
     const branch = backend.store.addBranch(row.id, 'main · desk', shown, seq);
     Object.assign(branch.view, { continues: shown, machine: 'desk', foreign: true });
     const turn = backend.store.addTurn(branch.view.id);
@@ -96,20 +98,38 @@ describe('a branch that became the active one elsewhere', () => {
     return { branchId: branch.view.id, turnId: turn.id };
   }
 
-  it('is followed without a word if another computer continued where the open one ends: the draft goes along', async () => {
+  it('is followed without a word if another computer continued where the open one ends and the reader waits there', async () => {
+    const all = await started();
+    const { branchId, turnId } = continueElsewhere(all, all.app.conversation.lastSeq);
+    await waitFor(() => expect(all.app.conversation.branchId).toBe(branchId), { timeout: 3_000 });
+    expect(all.app.conversation.newest?.id).toBe(turnId);
+    expect(line()).toBeNull();
+  });
+
+  it.each([
+    ['something is typed', ({ app }: Started) => void (app.draft.text = 'Half a sentence')],
+    ['a fact is being written', () => document.body.append(Object.assign(document.createElement('textarea'), { value: 'Half a fact' }))],
+    ['something is sought', ({ app }: Started) => app.find.show()],
+  ])('is not followed while %s', async (_, begin) => {
+    const all = await started();
+    begin(all);
+    continueElsewhere(all, all.app.conversation.lastSeq);
+    await appears();
+    expect(screen.getByRole('status')).toHaveTextContent('continued on another computer');
+    expect(all.app.conversation.branchId).toBe(all.shown);
+    for (const field of document.body.querySelectorAll(':scope > textarea')) field.remove();
+  });
+
+  it('takes what is typed along on request if another computer continued the open one', async () => {
     const all = await started();
     const { app, backend, shown } = all;
     app.draft.text = 'Half a sentence';
-    const { run, visit } = app.conversation;
-    const { branchId, turnId } = continueElsewhere(all, app.conversation.lastSeq);
-    await waitFor(() => expect(app.conversation.branchId).toBe(branchId));
-    expect(app.conversation.newest?.id).toBe(turnId);
-    expect([app.conversation.run, app.conversation.visit]).toEqual([run, visit]); // the reader's place stays
-    expect([app.draft.branchId, app.draft.text]).toEqual([branchId, 'Half a sentence']);
+    const { branchId } = continueElsewhere(all, app.conversation.lastSeq);
+    await appears();
+    await userEvent.click(line()!);
+    await waitFor(() => expect([app.draft.branchId, app.draft.text]).toEqual([branchId, 'Half a sentence']));
     await waitFor(async () => expect((await backend.sessions.draft(branchId)).text).toBe('Half a sentence'));
     await waitFor(async () => expect((await backend.sessions.draft(shown)).text).toBe(''));
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(line()).toBeNull();
   });
 
   it('is reported if another computer continued before the end of the open one', async () => {

@@ -1,6 +1,6 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import type { ExportingScope } from '$lib/backend/types';
 import { targetOf } from '$lib/state/exporting.svelte';
@@ -32,6 +32,19 @@ describe('exporting', () => {
     expect(await screen.findByText('1 branch, 150 turns.')).toBeVisible();
     await choose('All sessions');
     expect(await screen.findByText(/15 sessions, .* turns without a final answer are left out\./)).toBeVisible();
+  });
+
+  it('does not lose a typed passphrase at the first Escape', async () => {
+    const { exporting } = await dialog();
+    await user.click(screen.getByRole('checkbox', { name: 'Protect with a passphrase' }));
+    const close = vi.spyOn(exporting, 'close').mockReturnValue();
+    await user.type(screen.getByLabelText('New passphrase'), 'correct horse{Escape}');
+    expect(screen.getByRole('alertdialog')).toHaveTextContent('Discard');
+    expect(close).not.toHaveBeenCalled();
+    await user.click(screen.getByRole('button', { name: 'Keep editing' }));
+    await user.clear(screen.getByLabelText('New passphrase'));
+    await user.keyboard('{Escape}'); // nothing is typed any more
+    expect(close).toHaveBeenCalledOnce();
   });
 
   it('seals a bundle with a passphrase that was typed twice', async () => {

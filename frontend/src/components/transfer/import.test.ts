@@ -84,6 +84,9 @@ describe('importing', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('The passphrase does not open orders.cinf.age; nothing was imported from it.');
     expect(app.importing.files).toHaveLength(2);
     expect(field).toHaveFocus();
+    await user.keyboard('{Escape}');
+    expect(screen.getByRole('alertdialog')).toHaveTextContent('Discard'); // a typed passphrase is not lost at once
+    await user.keyboard('{Escape}');
     await user.keyboard('correct horse{Enter}'); // the wrong one is selected
     await waitForEnd();
     const paths = ['/home/ada/conversations.json', '/home/ada/orders.cinf.age'];

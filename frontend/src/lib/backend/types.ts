@@ -2924,11 +2924,14 @@ export interface SealingService {
    */
   sealSignIn(): Promise<void>;
   /**
-   * Unseal stores the data plain again: the program restarts and does it.
+   * Unseal stores the data plain again: the program restarts and does it. Like everything that changes what opens the
+   * data, it needs the passphrase or the recovery code, unless the data opens with the sign-in: an open window alone
+   * is not enough.
    *
-   * Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
+   * Errors: CodeSealed (the secret is neither of them), CodeConflict (tasks are running), CodeNotFound (it is not
+   * sealed).
    */
-  unseal(): Promise<void>;
+  unseal(secret: string): Promise<void>;
   /**
    * SealLeft seals the copies in the data directory that are plain, or have an earlier key, because they could not be
    * sealed with the data. The task fails if some still cannot be sealed.
@@ -2936,16 +2939,17 @@ export interface SealingService {
    * Errors: CodeConflict (the data is open read-only, or it is being done).
    */
   sealLeft(): Promise<TaskView>;
-  /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
-  setPassphrase(passphrase: string): Promise<void>;
+  /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. For secret, see Unseal. */
+  setPassphrase(secret: string, passphrase: string): Promise<void>;
   /**
    * SetSignIn has the keyring keep the key, so that the data opens with the sign-in and has no passphrase any more.
+   * For secret, see Unseal.
    *
    * Errors: CodeUnavailable (the keyring does not store it).
    */
-  setSignIn(): Promise<void>;
-  /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. */
-  setCode(): Promise<void>;
+  setSignIn(secret: string): Promise<void>;
+  /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. For secret, see Unseal. */
+  setCode(secret: string): Promise<void>;
 }
 
 /** Settings edits the configuration, keys and models. */

@@ -164,7 +164,7 @@ export class App {
     this.navigation = new Navigation(this, () => this.#jobsRefresh.soon());
     this.sessionActions = new SessionActions(this);
     this.recovery = new RecoveryNews(this.jobs, storage);
-    this.work = new WorkState(backend, this.changes, this.toasts);
+    this.work = new WorkState(backend, this.changes, this.toasts, storage);
     this.sync = new SyncState(backend, this.changes);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);

@@ -3,7 +3,6 @@ import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { BranchView, Change, Frame, Header, SessionRow, SessionSnapshot, TurnView } from '$lib/backend/types';
 import type { Changes } from './changes';
-import { continues } from './devices';
 import type { DraftState } from './draft.svelte';
 import type { Marks } from '$lib/find/ranges';
 import { isRunning, merge, maxLoaded, pageSize, replace } from './lineage';
@@ -48,7 +47,6 @@ export class ConversationState {
   /** The active branch when the conversation opened, or the one that the reader has seen since. */
   #knownActive = $state('');
   #run = $state(0);
-  #visit = $state(0);
   #rev = 0;
   #serial = 0;
   #requests = 0;
@@ -157,11 +155,6 @@ export class ConversationState {
   /** Changes when all loaded turns are replaced, so that measured heights are no longer valid. */
   get run(): number {
     return this.#run;
-  }
-
-  /** Changes when another branch is opened, but not when the conversation continues on it. */
-  get visit(): number {
-    return this.#visit;
   }
 
   get opening(): boolean {
@@ -343,17 +336,7 @@ export class ConversationState {
   }
 
   #adopt(snapshot: SessionSnapshot): void {
-    if (snapshot.header.branchId !== this.branchId) {
-      this.#live.forgetEarly();
-      this.#visit++;
-    }
-    this.#dirty.clear();
-    this.#show(snapshot);
-    this.#replaceRun(snapshot.turns);
-    void this.#draft.load(snapshot.header.branchId, snapshot.draft);
-  }
-
-  #show(snapshot: SessionSnapshot): void {
+    if (snapshot.header.branchId !== this.branchId) this.#live.forgetEarly();
     this.#rev = snapshot.rev;
     this.#error = null;
     this.#session = snapshot.session;
@@ -362,24 +345,10 @@ export class ConversationState {
     this.#header = snapshot.header;
     this.#firstSeq = snapshot.firstSeq;
     this.#lastSeq = snapshot.lastSeq;
+    this.#dirty.clear();
+    this.#replaceRun(snapshot.turns);
     this.queue.load(snapshot.header.branchId, snapshot.queue);
-  }
-
-  /** Another device continued the open branch where it ends: that is the same conversation, so the reader's place and the draft stay. */
-  async #follow(): Promise<void> {
-    const active = this.activeElsewhere;
-    const { sessionId, branchId } = this;
-    const last = this.#lastSeq;
-    const follows = () =>
-      active !== null && !this.#opening && branchId === this.branchId && last === this.#lastSeq && this.queue.messages.length === 0 && this.#draft.isMovable && continues(this.#branches, active.id, branchId, last);
-    if (!active || !follows()) return;
-    const snapshot = await this.#backend.sessions.open(sessionId, active.id);
-    if (!follows()) return;
-    const joins = !this.hasNewer && (snapshot.turns[0]?.seq ?? 0) <= last + 1;
-    this.#show(snapshot);
-    if (joins) this.#setTurns(merge(this.#turns, snapshot.turns));
-    this.#readUncovered();
-    void this.#draft.moveTo(active.id, snapshot.draft);
+    void this.#draft.load(snapshot.header.branchId, snapshot.draft);
   }
 
   #replaceRun(turns: readonly TurnView[]): void {
@@ -418,7 +387,8 @@ export class ConversationState {
         return;
       }
       case 'head':
-        this.#readUncovered();
+        for (const turn of this.#turns) if (turn.state === 'pending' || turn.state === 'head') this.#dirty.add(turn.id);
+        this.#turnRefresh.soon();
         break;
       case 'session':
         this.#sessionRefresh.soon();
@@ -431,12 +401,6 @@ export class ConversationState {
         return;
     }
     this.#headerRefresh.soon();
-  }
-
-  /** Reads the turns again whose place before or after the head may have changed. */
-  #readUncovered(): void {
-    for (const turn of this.#turns) if (turn.state === 'pending' || turn.state === 'head') this.#dirty.add(turn.id);
-    this.#turnRefresh.soon();
   }
 
   async #loadPage(from: number, to: number, before: boolean): Promise<void> {
@@ -535,7 +499,6 @@ export class ConversationState {
       this.#branches = snapshot.branches; // but not its header, since a newer one may have arrived
       if (snapshot.session.activeBranch === branchId) this.#knownActive = branchId;
       this.#headerRefresh.soon();
-      await this.#follow();
     } catch {
       // The next change reads them again.
     }

@@ -228,24 +228,6 @@ export class DraftState {
     await saved;
   }
 
-  /** Whether the draft can go along when its conversation continues on another branch: it is not being sent, and rewrites no earlier message. */
-  get isMovable(): boolean {
-    return this.#sendingBranch === '' && this.#stash === null;
-  }
-
-  /** The open conversation continues on another branch: what is in the field goes along. It is saved there before it is removed here. */
-  async moveTo(branchId: string, draft: Draft): Promise<void> {
-    const left = this.#branchId;
-    const { content } = this;
-    this.#cancel();
-    this.#branchId = branchId;
-    this.#take(draft);
-    if (same(content, nothing)) return;
-    this.content = merge(this.content, content);
-    await this.flush();
-    if (!this.#unsaved) await this.keep(left, nothing);
-  }
-
   /**
    * Runs an action of the program that changes the draft, such as sending it. Drafts are neither saved nor read
    * meanwhile, and a running save is awaited: a late save would restore the sent message.

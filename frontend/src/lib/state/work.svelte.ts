@@ -7,6 +7,9 @@ import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 
+/** When the last task ended of which it was said that the restart has done it. */
+const toldKey = 'contextinfinity.restartedFor';
+
 /** The minimum interval between requests for progress, in ms. */
 const progressMs = 150;
 
@@ -23,13 +26,15 @@ export class WorkState {
   readonly #whenDone = new Map<string, (task: TaskView) => void>();
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
+  readonly #storage: Storage;
   readonly #refresh = new Refresh(() => this.#load(), progressMs);
   readonly #backgroundRefresh = new Refresh(() => this.#loadBackground(), 250);
   readonly #offs: (() => void)[];
 
-  constructor(backend: Backend, changes: Changes, toasts: ToastsState) {
+  constructor(backend: Backend, changes: Changes, toasts: ToastsState, storage: Storage) {
     this.#backend = backend;
     this.#toasts = toasts;
+    this.#storage = storage;
     this.#offs = [
       changes.on(['task'], () => this.#refresh.soon()),
       changes.on(['jobs', 'settings'], () => this.#backgroundRefresh.soon()),
@@ -156,7 +161,16 @@ export class WorkState {
   #take(tasks: readonly TaskView[]): void {
     const ran = new Set(this.running.map((task) => task.id));
     this.#tasks = tasks;
-    for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#notify(task);
+    const news = this.#newsOf(tasks);
+    for (const task of tasks) if ((ran.has(task.id) || task === news) && task.state !== 'running') this.#notify(task);
+  }
+
+  /** The newest task that the program restarted for, if it is done: it ended before there was a page. It is said once. */
+  #newsOf(tasks: readonly TaskView[]): TaskView | undefined {
+    const done = tasks.find((task) => task.firm && task.state === 'done');
+    if (!done || done.endedAt <= Number(this.#storage.getItem(toldKey))) return undefined;
+    this.#storage.setItem(toldKey, String(done.endedAt));
+    return done;
   }
 
   /** Reports a task that has just ended. Its card in the list of tasks shows this permanently. */

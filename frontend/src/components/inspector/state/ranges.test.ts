@@ -1,5 +1,7 @@
 import { screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountIn, startedApp } from '../../../test/mount';
 import RangeList from './RangeList.svelte';
 
@@ -13,14 +15,24 @@ it.each([
   expect(screen.getByText(text)).toBeInTheDocument();
 });
 
+const range = (by: string, at = 0, content = 'Said so.') => ({ id: `${at}`, fromSeq: 10 * at + 1, toSeq: 10 * at + 10, by, content, tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' });
+
+it('shows the sections of a range in the language of the window', async () => {
+  const { app } = await startedApp({ data: 'rich' });
+  await chooseLanguage('de', []);
+  mountIn(app, RangeList, { ranges: [range('extract', 0, '## Open tasks\n- [ ] test it\n')], cut: 20, turns: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  await userEvent.click(screen.getByRole('button', { name: /1.*10/, expanded: false }));
+  expect(screen.getByText(/## Offene Aufgaben/)).toHaveTextContent('## Offene Aufgaben - [ ] test it');
+  await chooseLanguage('en', []);
+});
+
 it.each([
   [['haiku'], 'Range summaries'],
   [['extract'], 'Extracts'],
   [['extract', 'haiku'], 'Range summaries and extracts'],
 ])('made by %s is labelled %s', async (makers, title) => {
   const { app } = await startedApp({ data: 'rich' });
-  const ranges = makers.map((maker, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by: maker, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
-  mountIn(app, RangeList, { ranges, cut: 20, turns: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  mountIn(app, RangeList, { ranges: makers.map((maker, i) => range(maker, i)), cut: 20, turns: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(title)).toBeInTheDocument();
 });
 

@@ -53,3 +53,13 @@ it('names the sections of a summary in the language of the window, and changes n
   expect(translateHeadings(summary)).toBe('## Tatsachen\n- Facts are here\n\n## Offene Aufgaben\n\n## Was geschah\nWe met.\n## Own heading\n');
   await chooseLanguage('en', []);
 });
+
+it('changes no heading in a block of code', async () => {
+  await chooseLanguage('de', []);
+  for (const [open, close] of [['```', '```'], ['~~~~ md', '~~~~~'], ['  ```md', '  ```']]) {
+    const code = `${open}\n## Facts\n~~~\n## Open tasks\n${close}\n`;
+    expect(translateHeadings(`## Facts\n${code}\n## Open tasks\n${code}`)).toBe(`## Tatsachen\n${code}\n## Offene Aufgaben\n${code}`);
+  }
+  expect(translateHeadings('```a```\n## Facts\n```\n## Facts')).toBe('```a```\n## Tatsachen\n```\n## Facts'); // the last one is not closed
+  await chooseLanguage('en', []);
+});

@@ -83,8 +83,11 @@ const knownName = (key: string): string => {
   return known ? t(known) : '';
 };
 
+/** A block of code to its end, or a heading. */
+const codeOrHeading = /^[ \t]*(`{3,}(?!.*`)|~{3,}).*(?:\n(?![ \t]*\1[`~]*[ \t]*$).*)*(?:\n.*)?|^## (.+)$/gm;
+
 /** A summary with its fixed headings in the language of the window. The stored text is English, for every model. */
-export const translateHeadings = (summary: string): string => summary.replace(/^## (.+)$/gm, (line, name: string) => (knownName(name) ? `## ${knownName(name)}` : line));
+export const translateHeadings = (summary: string): string => summary.replace(codeOrHeading, (all, _fence, name = '') => (knownName(name) ? `## ${knownName(name)}` : all));
 
 function nameOf(key: string): string {
   const known = knownName(key);

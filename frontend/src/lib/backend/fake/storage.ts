@@ -180,6 +180,9 @@ export function storageService(store: FakeStore, program: Program, tasks: FakeTa
 /** Opening and converting the data restarts the program. */
 export function sealingService(disk: FakeDisk, tasks: FakeTasks): SealingService {
   const refuse = () => new BackendError(errorView('The passphrase does not open the data; nothing was read or changed.', '', 'sealed'));
+  const mustOpen = (secret: string) => {
+    if (disk.sealing.sealed && !disk.sealing.signIn && secret.trim() !== disk.passphrase) throw refuse();
+  };
   return {
     view: async () => disk.sealing,
     unlock: async (secret) => {
@@ -192,18 +195,20 @@ export function sealingService(disk: FakeDisk, tasks: FakeTasks): SealingService
     active: async () => undefined,
     newCode: async () => 'ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23-4567',
     seal: async (passphrase) => {
-      if (disk.sealing.sealed && passphrase !== disk.passphrase) throw refuse();
+      mustOpen(passphrase);
       disk.passphrase = passphrase;
       disk.pending = 'seal';
     },
     sealSignIn: async () => {
-      if (disk.sealing.sealed && !disk.sealing.signIn) throw refuse();
+      mustOpen('');
       disk.pending = 'seal';
     },
-    setSignIn: async () => {
+    setSignIn: async (secret) => {
+      mustOpen(secret);
       disk.sealing.signIn = true;
     },
-    unseal: async () => {
+    unseal: async (secret) => {
+      mustOpen(secret);
       disk.pending = 'unseal';
     },
     sealLeft: async () => {
@@ -212,11 +217,12 @@ export function sealingService(disk: FakeDisk, tasks: FakeTasks): SealingService
       const fails = left.length > 0 ? errorView(`These copies of the data could not be converted, and are as they were: ${left.join(', ')}`, '', 'corrupt') : undefined;
       return tasks.start({ kind: 'seal', title: 'Seal the data', unit: '', total: 0, details: [''], fails, ends: () => ({}) });
     },
-    setPassphrase: async (passphrase) => {
+    setPassphrase: async (secret, passphrase) => {
+      mustOpen(secret);
       disk.sealing.signIn = false;
       disk.passphrase = passphrase;
     },
-    setCode: async () => undefined,
+    setCode: async (secret) => mustOpen(secret),
   };
 }
 

@@ -150,6 +150,7 @@ export default {
 
   // Another branch became the active one elsewhere.
   activeElsewhere: 'Der aktive Zweig ist jetzt <b>„{label}“</b>, außerhalb dieses Fensters geändert. Sie sind auf „{open}“; eine Nachricht, die Sie hier senden, macht ihn wieder aktiv.',
+  continuedElsewhere: 'Die Sitzung ging auf einem anderen Computer weiter, als <b>„{label}“</b>. Eine Nachricht, die Sie hier senden, würde einen zweiten Zweig beginnen.',
   switchToIt: 'Dorthin wechseln',
   stayHere: 'Hier bleiben',
   wentOn: 'Diese Sitzung ging nach #{seq} auch auf <b>{machine}</b> weiter. Beide Teile bleiben als Zweige erhalten.',

@@ -41,6 +41,7 @@ export default {
   next: 'Weiter',
   newPassphrase: 'Neue Passphrase',
   presentPassphrase: 'Ihre Passphrase',
+  presentSecret: 'Ihre Passphrase oder der bisherige Wiederherstellungscode',
   passphraseHelp: 'Mehrere Wörter sind besser als eines. Sie wird nirgends gespeichert.',
   again: 'Noch einmal dieselbe',
   differs: 'Die beiden sind noch nicht gleich.',

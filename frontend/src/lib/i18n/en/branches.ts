@@ -158,6 +158,7 @@ export default {
 
   // Another branch became the active one elsewhere.
   activeElsewhere: 'The active branch is now <b>“{label}”</b>, changed outside this window. You are on “{open}”; sending a message here makes it active again.',
+  continuedElsewhere: 'The session was continued on another computer, as <b>“{label}”</b>. A message sent here would begin a second branch.',
   switchToIt: 'Switch to it',
   stayHere: 'Stay here',
   wentOn: 'This session went on on <b>{machine}</b> as well, after #{seq}. Both parts are kept, as branches.',

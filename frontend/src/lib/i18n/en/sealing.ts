@@ -39,6 +39,7 @@ export default {
   next: 'Continue',
   newPassphrase: 'New passphrase',
   presentPassphrase: 'Your passphrase',
+  presentSecret: 'Your passphrase, or the present recovery code',
   passphraseHelp: 'Several words are better than one. It is not stored anywhere.',
   again: 'The same again',
   differs: 'The two are not the same yet.',

@@ -24,7 +24,7 @@ export default {
   allBranches: 'All branches',
   allOfBranches: 'All {count, number} branches',
   protect: 'Protect with a passphrase',
-  protectMore: 'It is not stored: without it, nobody can open the file.',
+  protectMore: 'Without it, nobody can open the file.',
   passphraseOf: '{count, plural, one {Passphrase of the sealed file} other {Passphrase of the sealed files}}',
   passphraseOfMore: 'It is not stored. Files with different passphrases are imported one after the other.',
   sealedBundle: 'Bundle, sealed with a passphrase',

@@ -150,6 +150,7 @@ export default {
 
   // Another branch became the active one elsewhere.
   activeElsewhere: '活动分支已在此窗口之外改为<b>“{label}”</b>。您当前在“{open}”；在此发送消息会使它重新成为活动分支。',
+  continuedElsewhere: '此会话已在另一台电脑上继续，分支为<b>“{label}”</b>。在此发送消息会开始第二个分支。',
   switchToIt: '切换过去',
   stayHere: '留在这里',
   wentOn: '此会话在 #{seq} 之后也在<b>{machine}</b>上继续了。两部分都作为分支保留。',

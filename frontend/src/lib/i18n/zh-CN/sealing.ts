@@ -41,6 +41,7 @@ export default {
   next: '继续',
   newPassphrase: '新口令',
   presentPassphrase: '您的口令',
+  presentSecret: '您的口令或现有的恢复码',
   passphraseHelp: '多个词比一个词更好。口令不会保存在任何地方。',
   again: '再次输入',
   differs: '两次输入尚不一致。',

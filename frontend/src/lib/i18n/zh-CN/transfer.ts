@@ -27,7 +27,7 @@ export default {
   allBranches: '所有分支',
   allOfBranches: '全部 {count, number} 个分支',
   protect: '用口令保护',
-  protectMore: '口令不会保存：没有它，谁也打不开该文件。',
+  protectMore: '没有它，谁也打不开该文件。',
   passphraseOf: '{count, plural, other {已密封文件的口令}}',
   passphraseOfMore: '口令不会保存。口令不同的文件请分次导入。',
   sealedBundle: '用口令密封的会话包',
