@@ -92,6 +92,9 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 		h.Clean()
 	}
 	one.OK("delete", "--turn", asked.TurnID, "--hard", "--yes")
+	// With the deleted turn in its context, which each must drop, but not in its answer.
+	two.OK("send", "--session", session, "--model", "recall", "--wait", "indexed", "xylophone")
+	sync(two)
 	sync(one)
 	if got := one.OK("sync", "status").Stdout; !strings.Contains(got, "Deleted content of session "+session+" ("+asked.TurnID+"): in 0 files of the vault still, and not deleted yet by") {
 		t.Errorf("before the other machine deleted it: %s", got)

@@ -163,7 +163,12 @@ func (x *turnDeletion) contexts() error {
 	if err != nil {
 		return err
 	}
-	for _, r := range retrievedBy {
+	listed, err := sqlite.All[quotingTurn](x.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
+		WHERE s.id IN ? AND t.id NOT IN ? ORDER BY t.n`, append([]string{""}, x.listed[ledger.EventStepStarted]...), x.ids())
+	if err != nil {
+		return err
+	}
+	for _, r := range append(retrievedBy, listed...) {
 		if !slices.ContainsFunc(list, func(q quotingTurn) bool { return q.ID == r.ID }) {
 			list = append(list, r)
 		}

@@ -14,7 +14,7 @@ import (
 // withText are the types of events that may contain the text of a turn, and ends those of the turn itself: it may have ended after
 // another device deleted it.
 var withText = []ledger.Type{
-	ledger.EventTurnAccepted, ledger.EventStateCommitted, ledger.EventSummaryCreated, ledger.EventToolCallEnded,
+	ledger.EventTurnAccepted, ledger.EventStateCommitted, ledger.EventSummaryCreated, ledger.EventToolCallEnded, ledger.EventStepStarted,
 	ledger.EventSessionCreated, ledger.EventSessionRenamed, ledger.EventBranchCreated, ledger.EventBranchRenamed,
 }
 
