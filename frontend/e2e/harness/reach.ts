@@ -13,8 +13,8 @@ export async function layoutProblems(page: Page): Promise<string[]> {
 }
 
 /**
- * Waits until the page has been drawn several times without a change: nothing is loading, no element was added or
- * removed, and nothing that scrolls has another size or position. Runs in the page, so it may not use anything outside
+ * Waits until the page has been drawn several times without a change: nothing is loading or sliding in, no element was
+ * added or removed, and nothing that scrolls has another size or position. Runs in the page, so it may not use anything outside
  * this function. A page that never settles is not waited for: the caller then finds what is wrong with it.
  */
 export async function waitUntilSettled(): Promise<void> {
@@ -25,12 +25,13 @@ export async function waitUntilSettled(): Promise<void> {
     ...[...document.querySelectorAll('main, [role="log"], dialog[open], [role="tabpanel"]')]
       .map(({ scrollTop, scrollHeight, clientWidth }) => [scrollTop, scrollHeight, clientWidth]),
   ]);
+  const isMoving = () => document.getAnimations().some(({ playState, effect }) => playState === 'running' && effect?.getComputedTiming().endTime !== Infinity);
   await document.fonts.ready;
   let last = '';
   for (let frame = 0, calm = 0; frame < 600 && calm < 5; frame++) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     const now = state();
-    calm = now === last && !document.querySelector('[aria-busy="true"]') ? calm + 1 : 0;
+    calm = now === last && !document.querySelector('[aria-busy="true"]') && !isMoving() ? calm + 1 : 0;
     last = now;
   }
 }
