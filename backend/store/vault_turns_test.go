@@ -193,6 +193,14 @@ func TestTheDeletionOfATurnTravels(t *testing.T) {
 	}
 }
 
+// hasNowhere requires that a text is neither in the data of a member nor in its vault.
+func (m *member) hasNowhere(text string) {
+	m.Helper()
+	if names := append(m.onDisk(text), m.holding(text)...); len(names) > 0 {
+		m.Errorf("%s has it in %q", m.name, names)
+	}
+}
+
 // together makes members use one folder.
 func together(t *testing.T, all []*member) {
 	t.Helper()
@@ -285,9 +293,7 @@ func TestWhatIsDeletedByAnother(t *testing.T) {
 	}
 	exchangeAll(t, all, 3)
 	for _, m := range all {
-		if names := append(m.onDisk("canary"), m.holding("canary")...); len(names) > 0 {
-			t.Errorf("%s has it in %q", m.name, names)
-		}
+		m.hasNowhere("canary")
 		if got := m.states(s.ID); !slices.Equal(got, c.states(s.ID)) || !strings.Contains(strings.Join(got, " "), "another") {
 			t.Errorf("%s has the states %q, and C %q", m.name, got, c.states(s.ID))
 		}
@@ -704,9 +710,7 @@ func TestATurnThatEndsAfterItsDeletion(t *testing.T) {
 	}
 	exchangeAll(t, all, 2)
 	for _, m := range all {
-		if names := append(m.onDisk("canary"), m.holding("canary")...); len(names) > 0 {
-			t.Errorf("%s has it in %q", m.name, names)
-		}
+		m.hasNowhere("canary")
 	}
 	settle(t, all)
 }

@@ -121,10 +121,10 @@ for (const language of variants('de', 'en', 'zh-CN')) {
         await Sessions?.['SetFolder']?.([id], name);
       }, [session, project]);
       if (project) await expect(field('project')).toContainText(project);
-      for (const width of [1440, 1280, 1100, 900]) {
-        await page.setViewportSize({ width, height: 800 });
+      for (const [width, height] of [[1440, 800], [1280, 800], [1100, 800], [900, 800], [450, 300]] as const) { // the last is 900x600 at 200 %
+        await page.setViewportSize({ width, height });
         await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
-        await expect.poll(() => page.getByRole('banner').evaluate(overlappingFields), { message: `${width} px, project “${project}”` }).toEqual([]);
+        await expect.poll(() => page.getByRole('banner').evaluate(overlappingFields), { message: `${width} px, project “${project}”`, timeout: 10_000 }).toEqual([]);
       }
     }
   });
@@ -182,7 +182,7 @@ function cutOff(banner: Element): string[] {
 
 /** The fields that overlap another in the same row or the edge of the header, and those too narrow to be readable. */
 function overlappingFields(banner: Element): string[] {
-  const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
+  const boxes = [...banner.querySelectorAll<HTMLElement>('.header > .where, [data-field], .end > :last-child')]
     .map((field) => ({ name: field.dataset['field'] ?? field.className, box: field.getBoundingClientRect() }));
   return boxes.flatMap(({ name, box }, i) => [
     ...(box.right > banner.getBoundingClientRect().right + 1 || box.width < 24 ? [name] : []),
