@@ -114,6 +114,22 @@ test('long code is folded on request while it arrives, and stays folded', async 
   await expect.poll(height).toBeGreaterThan(unfolded);
 });
 
+test('a button of code that arrives gets its click however much arrives while it is pressed, and the end is followed again', async ({ provider, launch, page }) => {
+  provider.answer('A listing', `${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`, { chunkSize: 40, holdAfter: [18] });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('A listing');
+  await expect(chat.answer(1)).toContainText('line 15 of the listing');
+  await chat.answer(1).getByRole('button', { name: 'Copy code' }).hover();
+  await page.mouse.down();
+  provider.release('A listing');
+  await expect(chat.answer(1)).toContainText('The end of it.');
+  await expect(chat.stop).toBeHidden();
+  await page.mouse.up();
+  await expect(page.getByText('Copied', { exact: true })).toBeVisible();
+  await expect(chat.answer(1).getByText('The end of it.')).toBeInViewport();
+});
+
 test('footnotes link to their text and back, with the keyboard', async ({ provider, launch, page }) => {
   provider.answer('With notes', `It is so[^a].\n\n${'More words.\n\n'.repeat(60)}[^a]: Because it was.\n\nThe end of it.`);
   await launch();

@@ -74,6 +74,24 @@ test('long code can be folded while it arrives, and stays as the user chose', as
   await vi.waitFor(() => expect([button.textContent, folded()]).toEqual(['Show fewer lines', false]));
 });
 
+test('the buttons of code that grows stay, with the focus and what was chosen, also when its answer is drawn again', async () => {
+  const { container, rerender, unmount } = render(Markdown, { text: numbered(14), growing: true });
+  const wrap = container.querySelector<HTMLElement>('[data-act="wrap"]')!;
+  const grow = async (text: string, end: string, growing = true) => {
+    await rerender({ text, growing });
+    await vi.waitFor(() => expect(container.querySelector('.prose')).toHaveTextContent(end));
+    expect([document.activeElement, wrap.closest<HTMLElement>('.code')!.dataset['wrap']]).toEqual([wrap, 'on']);
+  };
+  wrap.focus();
+  await answerAct({} as App, wrap);
+  await grow(numbered(16), 'line(15)');
+  await grow(`${numbered(20)}\n\`\`\`\n\nThe end`, 'The end', false);
+  expect(container.querySelector<HTMLElement>('.code')!.dataset['lines']).toBe('20');
+  unmount();
+  render(Markdown, { text: `${numbered(20)}\n\`\`\`\n\nThe end` });
+  expect(document.querySelector<HTMLElement>('.code')!.dataset['wrap']).toBe('on');
+});
+
 test('unfolded code stays unfolded when its answer is drawn again', async () => {
   const text = `${numbered(70)}\n\`\`\``;
   const code = () => document.querySelector<HTMLElement>('.code')!;

@@ -24,7 +24,10 @@ export function rememberFold(code: HTMLElement, open: boolean): void {
 export function toggleWrap(code: HTMLElement): void {
   const wraps = (code.dataset['wrap'] ?? document.documentElement.dataset['codeWrap']) === 'on' ? 'off' : 'on';
   setWrap(code, wraps);
-  const text = textOf(code);
+  rememberWrap(textOf(code), wraps);
+}
+
+function rememberWrap(text: string, wraps: 'on' | 'off'): void {
   wrapped.delete(text);
   wrapped.set(text, wraps);
   if (wrapped.size > maxRemembered) wrapped.delete(wrapped.keys().next().value!);
@@ -35,13 +38,16 @@ function setWrap(code: HTMLElement, wraps: 'on' | 'off'): void {
   code.querySelector('[data-act="wrap"]')?.setAttribute('aria-pressed', String(wraps === 'on'));
 }
 
-/** For {@attach}: wraps the code in a block as the user had chosen. */
-export function keepWrap(html: string): ((node: HTMLElement) => void) | undefined {
+/** For {@attach}: wraps the code in a block as the user had chosen, also when it was not complete yet. */
+export function keepWrap(html: string, complete: boolean): ((node: HTMLElement) => void) | undefined {
   if (wrapped.size === 0 || !html.includes('data-act="wrap"')) return undefined;
   return (node) => {
     for (const code of node.querySelectorAll<HTMLElement>('.code')) {
-      const wraps = wrapped.get(textOf(code));
-      if (wraps) setWrap(code, wraps);
+      const text = textOf(code);
+      const wraps = wrapped.get(text) ?? (code.dataset['wrap'] as 'on' | 'off' | undefined);
+      if (!wraps) continue;
+      setWrap(code, wraps);
+      if (complete) rememberWrap(text, wraps);
     }
   };
 }

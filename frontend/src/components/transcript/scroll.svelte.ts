@@ -19,6 +19,7 @@ export class TranscriptScroll {
   #holding = false;
   #last = 0;
   #hidden = false;
+  #pressed = false;
   /** The position that was set last, and at that time the height of the viewport and where the last turn began. */
   #set: { top: number; viewport: number; turn: number; begin: number } | undefined;
   #listHeight: string | undefined;
@@ -174,6 +175,20 @@ export class TranscriptScroll {
   }
 
   /**
+   * Until the button is up again, the end is not followed and a jump ends: an engine sends no click if something
+   * else is under the pointer then.
+   */
+  press(): void {
+    this.touch();
+    this.#pressed = true;
+  }
+
+  release(): void {
+    this.#pressed = false;
+    this.#grown();
+  }
+
+  /**
    * Follows unless the reader left. What shrank at the end (code that became a diagram) has moved the position up: it
    * counts as set, or the next growth would look like a reader who left.
    */
@@ -213,7 +228,7 @@ export class TranscriptScroll {
 
   #grown(): void {
     const element = this.#element;
-    if (!element || !this.#following) return;
+    if (!element || !this.#following || this.#pressed) return;
     element.scrollTop = element.scrollHeight;
     this.#note();
   }

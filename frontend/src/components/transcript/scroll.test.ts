@@ -45,6 +45,20 @@ it('goes on following after the end shrank and grew again, as code does that bec
   expect(scroll.following).toBe(true);
 });
 
+it('moves nothing while the pointer is pressed, or the click would be lost, and follows again afterwards', async () => {
+  const element = scroller(1000, 500);
+  const scroll = new TranscriptScroll();
+  scroll.attach(element as unknown as HTMLElement);
+  scroll.toEnd();
+  scroll.press();
+  element.scrollHeight = 1100;
+  scroll.measured();
+  await Promise.resolve();
+  expect([element.scrollTop, scroll.following]).toEqual([500, true]);
+  scroll.release();
+  expect(element.scrollTop).toBe(600);
+});
+
 it('leaves the end when the reader moves up', () => {
   const element = scroller(1000, 500);
   const scroll = new TranscriptScroll();

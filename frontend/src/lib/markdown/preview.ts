@@ -30,6 +30,7 @@ export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind) return;
   if (!isOpen(code)) return isRemembered(code) && openPreviews.has(text) ? open(code) : undefined;
+  name(code, 'code'); // the bar may be new
   const place = code.querySelector<HTMLElement>('.preview');
   if (kind === 'mermaid' && place && place.dataset['ground'] !== background()) await fill(place, text, kind);
 }

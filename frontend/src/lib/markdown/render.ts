@@ -102,6 +102,12 @@ export function longLines(html: string): number {
   return sum;
 }
 
+/** The parts of a block that is code (codeBlock); null for other blocks. */
+export function codeParts(html: string): { lines: string; file: string; bar: string; text: string; more: string } | null {
+  const parts = /^<div class="code" dir="ltr" data-lines="(\d+)" data-file="([^"]*)">(<div class="code__bar">.*?<\/div>)<pre>(.*)<\/pre>(.*)<\/div>$/s.exec(html);
+  return parts && { lines: parts[1]!, file: parts[2]!, bar: parts[3]!, text: parts[4]!, more: parts[5]! };
+}
+
 /** The word after the language is the file name: "go throttle.go". */
 function codeBlock(text: string, info: string): string {
   const [lang = '', ...rest] = info.trim().split(/\s+/);
