@@ -238,6 +238,19 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 }
 
+// What only another branch of the session has, as after an edit, is named and not called missing.
+func TestRecallNamesWhatAnEditReplaced(t *testing.T) {
+	t.Parallel()
+	d := newSearchFixture(t, "")
+	begin := d.send("", "Good morning to all of you.", "--model", "recall")
+	edited := d.send(begin.SessionID, "My zither is called Rosalind, and it has 42 strings.", "--model", "recall", "--wait", "indexed")
+	d.OK("fork", begin.TurnID, "--switch")
+	const says = "I found nothing about that in your history."
+	if s := d.send(begin.SessionID, "Who is Rosalind?", "--model", "recall"); !strings.Contains(s.Text, says) || !strings.Contains(s.Text, "(contextinfinity://turn/"+edited.TurnID+")") {
+		t.Errorf("recall says %s", harness.Clip(s.Text))
+	}
+}
+
 // recall quotes other sessions only within the scope of memory, and says what it searched. The default scope is every
 // session, because nothing is sent.
 func TestRecallKeepsToTheScope(t *testing.T) {

@@ -77,7 +77,30 @@ func AsksNothing(text string) bool {
 	if words < fewestStated && !intent.EndsSentence(last) {
 		return false
 	}
-	return words > 0 && !slices.ContainsFunc(clauses(text), func(c clause) bool { return c.asks })
+	return words > 0 && !asksInPlace(text) && !slices.ContainsFunc(clauses(text), func(c clause) bool { return c.asks })
+}
+
+var (
+	// lastAsking are question words that ask as the last word of a message, before afterAsking: "she lives where again".
+	lastAsking  = lexical.Set(`what who whom where when why how wer wen wem wann wo woher wohin warum wieso wie`)
+	afterAsking = lexical.Set(`again now exactly nochmal noch mal gleich denn eigentlich genau`)
+	// secondAsking ask after a preposition that begins a message: "in which city".
+	secondAsking = lexical.Set(`which whom what wem wen welche welcher welches welchem welchen`)
+)
+
+// asksInPlace reports whether a message without a mark is a question by the place of its question word. Elsewhere the same
+// words join parts of a statement ("I live where the river ends").
+func asksInPlace(text string) bool {
+	joined, _ := intent.Words(text)
+	words := strings.Fields(joined)
+	for len(words) > 2 && afterAsking[words[len(words)-1]] {
+		words = words[:len(words)-1]
+	}
+	if len(words) < 2 {
+		return false
+	}
+	end := strings.Join(words[len(words)-2:], " ")
+	return lastAsking[words[len(words)-1]] || end == "how much" || end == "how many" || end == "wie viel" || secondAsking[words[1]]
 }
 
 // clauses splits a message. A clause that begins like neither a request nor a statement has the type of the previous

@@ -62,6 +62,11 @@ func TestAsksNothing(t *testing.T) {
 		"My car is parked in row K, level 3.": true, "Meine Schwester Anna wohnt in Lissabon.": true, "我妹妹安娜住在里斯本。": true, "我妹妹安娜住在里斯本": true,
 		"Where does Anna live": false, "Does Anna live in Lisbon?": false, "And Anna? She lives in Lisbon.": false, "Tell me of Anna and Lisbon.": false,
 		"Wo wohnt meine Schwester Anna": false, "安娜住在哪里": false, "请告诉我安娜的生日。": false,
+		// A question word that comes late, without a mark.
+		"Rex, what breed was he": false, "the flat in Graz, how much was the rent": false, "my dog was called what again": false, "the rent in Graz was how much": false,
+		"der Hund hieß nochmal wie": false, "in which city does Anna live": false, "mit wem war ich in Lissabon": false, "remember what my dog was called": false,
+		// The same words within a statement.
+		"I live where the river ends": true, "Anna told me how she bakes her bread": true, "Gestern habe ich Anna gezeigt wie man Brot backt": true, "That is how much I paid for it.": true,
 		"ryokan Gion": false, "数据库": false, "": false, "?!": false, "...": false,
 	} {
 		if got := AsksNothing(text); got != want {

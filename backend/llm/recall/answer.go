@@ -34,10 +34,14 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		if asksNothing {
 			return p.noResults(ctx, w, w.saved+w.nothingElse)
 		}
-		if scope := w.scopeNames[req.Scope]; scope != "" {
-			return fmt.Sprintf(w.notFoundIn, scope), nil, nil
+		elsewhere, err := p.onSiblings(ctx, w, req)
+		if err != nil {
+			return "", nil, err
 		}
-		return p.noResults(ctx, w, w.notFound)
+		if scope := w.scopeNames[req.Scope]; scope != "" {
+			return fmt.Sprintf(w.notFoundIn, scope) + elsewhere, nil, nil
+		}
+		return p.noResults(ctx, w, w.notFound+elsewhere)
 	}
 	var sb strings.Builder
 	if asksNothing {
@@ -57,6 +61,19 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		}
 	}
 	return sb.String(), turns, nil
+}
+
+// onSiblings names what only another branch of the session has, such as what a message said before it was edited. It is
+// not quoted, because it may be what the edit corrected.
+func (p *Provider) onSiblings(ctx context.Context, w *texts, req request) (string, error) {
+	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Scope: chat.ScopeSession, Limit: req.Limit})
+	asks := func(p Passage) bool {
+		return p.Role == chat.RoleUser && p.Document == "" && !retrieval.AsksNothing(p.Text)
+	}
+	if found = selectPassages(slices.DeleteFunc(found, asks), 1); err != nil || len(found) == 0 {
+		return "", err // a question, such as this one before it was edited, says nothing about it
+	}
+	return fmt.Sprintf(w.onSiblings, found[0].TurnID), nil
 }
 
 // noResults returns the explanation of recall if there is no history yet, otherwise the other text.

@@ -27,6 +27,7 @@ var now = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
 // memory returns fixed passages.
 type memory struct {
 	found  []Passage
+	others []Passage // in the scope of the session only
 	err    error
 	turns  int
 	query  Query
@@ -43,6 +44,9 @@ func (m *memory) Search(ctx context.Context, q Query) ([]Passage, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+	if q.Scope == chat.ScopeSession {
+		return append(m.others, m.found...), m.err
 	}
 	return m.found, m.err
 }
@@ -118,6 +122,8 @@ func TestNoResults(t *testing.T) {
 		want     string
 	}{
 		"nothing found":                 {&memory{turns: 3}, "ryokan?", english.notFound},
+		"only another branch has it":    {&memory{turns: 3, others: kyoto[:1]}, "ryokan?", english.notFound + fmt.Sprintf(english.onSiblings, "T1")},
+		"only a question on another":    {&memory{turns: 3, others: []Passage{{TurnID: "T1", Role: chat.RoleUser, Text: "Which ryokan?"}}}, "ryokan?", english.notFound},
 		"empty history":                 {&memory{}, "Hello there", english.emptyHistory},
 		"no words":                      {&memory{turns: 3}, "?!", english.noWords},
 		"only answers of recall itself": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.notFound},

@@ -13,6 +13,7 @@ type texts struct {
 	notFound                   string // if every session was searched
 	notFoundIn                 string // with one of scopeNames, if only that scope was searched
 	scopeNames                 map[chat.Scope]string
+	onSiblings                 string // after notFound and notFoundIn, with the turn on another branch
 	emptyHistory               string
 	noWords                    string // the message contains no words
 	noMemory                   string // in a temporary chat
@@ -36,6 +37,7 @@ var english = texts{
 		"You choose the scope beside the message field, or with `contextinfinity sessions scope`. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
 	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "this branch", chat.ScopeSession: "this session", chat.ScopeProject: "this project"},
+	onSiblings: "\n[Another branch of this session](contextinfinity://turn/%s) has something about it, such as what a message said before you edited it.\n",
 	emptyHistory: "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
 		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
@@ -66,6 +68,7 @@ var german = texts{
 		"Wie weit es reicht, legen Sie neben dem Nachrichtenfeld oder mit `contextinfinity sessions scope` fest. " +
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
 	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "in diesem Zweig", chat.ScopeSession: "in dieser Sitzung", chat.ScopeProject: "in diesem Projekt"},
+	onSiblings: "\n[Ein anderer Zweig dieser Sitzung](contextinfinity://turn/%s) enthält etwas dazu, zum Beispiel was eine Nachricht vor ihrer Bearbeitung sagte.\n",
 	emptyHistory: "Ihr Verlauf ist noch leer, es gibt also noch nichts zu zitieren. Ihre Nachricht ist gespeichert.\n\n" +
 		"Dies ist **recall**, das eingebaute Modell. Es funktioniert ohne Schlüssel und ohne Netz: " +
 		"Es durchsucht alles, was Sie hier sagen, und jede Antwort, in allen Sitzungen, und antwortet mit Zitaten " +
@@ -102,6 +105,7 @@ var chinese = texts{
 		"记忆范围可以在消息输入框旁选择，也可以用 `contextinfinity sessions scope` 设置。" +
 		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
 	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "此分支", chat.ScopeSession: "此会话", chat.ScopeProject: "此项目"},
+	onSiblings: "\n[此会话的另一个分支](contextinfinity://turn/%s)中有相关内容，例如消息在编辑之前的内容。\n",
 	emptyHistory: "您的历史记录还是空的，因此还没有可以引用的内容。您的消息已保存。\n\n" +
 		"这是内置模型 **recall**。它不需要密钥，也不需要网络：" +
 		"它会搜索您在所有会话中说过的内容和得到的每个回答，并用引文及其出处的链接来回答。\n\n" +
