@@ -10,7 +10,7 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('group');
 
-/** The elements that the notice covers, such as a page, a drawer or a field: of a conversation it covers the upper edge. */
+/** The elements that the notice covers, such as a page, a drawer, a field or a turn. */
 function coveredElements(page: Page): Promise<string[]> {
   return notice(page).evaluate((toast) => {
     const box = toast.getBoundingClientRect();
@@ -18,7 +18,7 @@ function coveredElements(page: Page): Promise<string[]> {
     for (let x = 1; x < 10; x++) {
       for (let y = 1; y < 4; y++) {
         for (const below of document.elementsFromPoint(box.x + (box.width * x) / 10, box.y + (box.height * y) / 4)) {
-          if (!below.contains(toast) && !toast.contains(below) && !below.closest('main .stage')) covered.add(`${below.tagName} ${below.className}`);
+          if (!below.contains(toast) && !toast.contains(below) && (!below.closest('main .stage') || below.closest('[data-turn], .day'))) covered.add(`${below.tagName} ${below.className}`);
         }
       }
     }

@@ -20,7 +20,10 @@ const inputs = variants<[string, Activate]>(
 );
 
 test('the notice is shown once, until it is dismissed, and the report remains available under Activity', async ({ home, provider, launch, page }) => {
-  await crashDuringAnswer(launch, page, provider);
+  await crashDuringAnswer(launch, page, provider, async () => {
+    await page.keyboard.press('Control+n'); // in the session of the answer, its card says the same
+    await expect(page.getByRole('article')).toHaveCount(0);
+  });
   const bytes = Buffer.byteLength([...home.journals().values()][0]!.text);
   await launch();
   const chat = new Conversation(page);
@@ -74,6 +77,10 @@ for (const [input, activate] of inputs) {
     provider.answer('Tell me', 'Told on the second try.');
     await launch();
     const chat = new Conversation(page);
+    const recovery = new Recovery(page);
+    await recovery.open();
+    await expect(chat.turn(1)).toContainText('Incomplete answer');
+    await expect(recovery.notice, 'its card says the same').toBeHidden();
     await activate(chat.turn(1).getByRole('button', { name: 'Retry' }));
     await chat.expectAnswer(1, 'Told on the second try.');
     await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);

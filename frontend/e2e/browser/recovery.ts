@@ -32,12 +32,14 @@ export class Recovery {
  * Sends a message and kills the program while the answer arrives; returns the text that was shown. That is everything
  * that the provider has sent, so the journal has the same lines on every machine.
  */
-export async function crashDuringAnswer(launch: Launch, page: Page, provider: Provider, question = 'Tell me'): Promise<string> {
+export async function crashDuringAnswer(launch: Launch, page: Page, provider: Provider, before = async () => {}): Promise<string> {
+  const question = 'Tell me';
   provider.answer(question, prose(100), { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask(question);
   const shown = await chat.waitForText(1, 530);
+  await before();
   await program.crash();
   return shown;
 }

@@ -212,7 +212,7 @@ export class App {
     if (info.quick) await this.navigation.openQuick();
     else await this.navigation.openLast(info.lastSession);
     await this.#jobsRefresh.now();
-    this.recovery.show();
+    this.recovery.show(this.conversation.newest?.id);
     await this.#handle();
   }
 

@@ -3,6 +3,7 @@ import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
 import type { Frame } from '$lib/backend/types';
 import { App } from './app.svelte';
+import { RecoveryNews } from './recoveryNews.svelte';
 
 const pace = { frameMs: 10, chars: 4, prepareMs: 30, syncMs: 40, commitMs: 50 };
 let backend: FakeBackend;
@@ -287,6 +288,16 @@ describe('a conversation', () => {
     await until(() => app.recovery.text === items[1]!.message);
     settle(items[1]!.turnId);
     await until(() => app.recovery.text === '');
+  });
+
+  it('does not repeat above the conversation what the card of its newest turn says', async () => {
+    await started({ data: 'rich' });
+    localStorage.clear();
+    const [item] = app.jobs.recovery!.items;
+    const news = new RecoveryNews({ recovery: { ...app.jobs.recovery!, items: [{ ...item!, kind: 'failed' }] } }, localStorage);
+    news.show(item!.turnId);
+    expect(news.text).toBe('');
+    app.recovery.dismiss();
   });
 
   it('shows once at the start what recovery found', async () => {
