@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
@@ -44,6 +44,40 @@ test('sealed data: the window asks for the passphrase and opens it; no file, arg
   for (const name of ['cmdline', 'environ']) expect(readFileSync(`/proc/${desktop.pid}/${name}`, 'utf8')).not.toContain(passphrase);
   await desktop.crash();
   for (const text of [passphrase, 'xylocanary']) expect(home.filesContaining(text)).toEqual([]);
+});
+
+test('sealed data is stored plain again from the settings, with the passphrase only, and is complete', exhaustive, async ({ provider, home, vendors }) => {
+  const passphrase = 'correct horse battery';
+  home.configure(provider);
+  for (const text of ['The xylocanary sings.', 'The xylocanary sleeps.']) cli(home, 'send', '--new', '--model', 'recall', text);
+  const titles = () => (JSON.parse(cli(home, 'sessions', '--json')).sessions as { title: string }[]).map(({ title }) => title);
+  const before = titles();
+  expect(before).toHaveLength(2);
+  const secret = join(home.root, 'secret');
+  writeFileSync(secret, passphrase);
+  cli(home, 'encrypt', '--passphrase-file', secret, '--yes');
+  expect(home.filesContaining('xylocanary')).toEqual([]);
+
+  const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--passphrase-file', secret]);
+  try {
+    await until('the sessions', () => desktop.page.has('[data-session]'));
+    await desktop.page.keys('\uE009', ',');
+    await desktop.page.press('Data and backups', 'nav[aria-label="Settings"]');
+    await desktop.page.press('Store it plain…');
+    await until('the field', () => desktop.page.has('dialog input[type="password"]'));
+    await desktop.page.type('dialog input[type="password"]', 'wrong\uE007');
+    await until('the words about it', async () => (await desktop.page.text('dialog')).includes('neither the passphrase nor the recovery code of the data; nothing was changed'));
+    expect(existsSync(join(home.dataDir, 'lock.json'))).toBe(true);
+    await desktop.page.run(`document.querySelector('dialog input[type="password"]').select()`);
+    await desktop.page.type('dialog input[type="password"]', `${passphrase}\uE007`).catch(() => undefined); // the page closes
+    await until('the program has restarted with plain data', () => !existsSync(join(home.dataDir, 'lock.json')));
+    await waitForWindow(desktop.pid);
+    expect(titles()).toEqual(before);
+    expect(cli(home, 'verify')).toBe('No problems found.\n');
+  } finally {
+    await desktop.cleanUp().catch(() => undefined); // its driver lost the connection when it restarted
+  }
+  expect(home.filesContaining('xylocanary')).not.toEqual([]);
 });
 
 /** The key of sealed data, as docs/encryption.md says how to open its lock. */
