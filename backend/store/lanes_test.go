@@ -114,6 +114,9 @@ func (d *device) step(r *rand.Rand, s chat.SessionID) {
 	case 0, 1, 2:
 		b := d.own(d.any(r, s), r.Intn(2) == 0)
 		d.full(b, text("question"), text("answer"))
+		if r.Intn(8) == 0 { // perhaps as another device did
+			d.attach(b, d.file(s, text("name"), fmt.Sprint("document ", r.Intn(2))))
+		}
 	case 3: // an answer that no state summary covers yet
 		d.say(d.own(d.any(r, s), false), text("question"), text("answer"))
 	case 4:

@@ -27,9 +27,11 @@ type Store interface {
 	NewVault(ctx context.Context, state []byte) error
 	// PutVault stores the state, and that the vault has these segments.
 	PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error
-	// Replacements returns what permanent deletions put in place of some events here, and the hashes of all contents that
-	// their session still has; open: of some it is not known yet what is to stand.
-	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (now map[ledger.Spot]bundle.Parcel, named map[string]bool, open bool, err error)
+	// Replacements returns what permanent deletions put in place of some events here; open: of some it is not known yet
+	// what is to stand.
+	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (now map[ledger.Spot]bundle.Parcel, open bool, err error)
+	// Contents returns the hashes of all contents that a session names.
+	Contents(ctx context.Context, session chat.SessionID) ([]string, error)
 	// Unsent returns about limit bytes of what the vault lacks.
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
