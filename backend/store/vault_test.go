@@ -95,7 +95,7 @@ func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, 
 		Delete: func(ctx context.Context, s chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return m.DeleteAsSeen(ctx, s, seen)
 		},
-		Undeleted: m.Undeleted, Uncertified: m.Uncertified,
+		Deletable: m.Deletable, Undeleted: m.Undeleted, Uncertified: m.Uncertified,
 		DeleteTurn: m.DeleteTurnAs,
 	})
 }

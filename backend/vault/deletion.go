@@ -24,7 +24,7 @@ func (x *exchange) delete(device string, s bundle.Segment) error {
 		return err
 	}
 	if len(have) > 0 {
-		if err := x.Store.Deletable(x.ctx, s.Session); err != nil { // before a copy is made
+		if err := x.Deletable(x.ctx, s.Session); err != nil { // before a copy is made
 			return err
 		}
 		known, err := x.knewHere(s, have)
