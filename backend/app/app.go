@@ -339,7 +339,7 @@ func (a *app) openTransfers(count func(string) int) {
 		Delete: func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return a.Deletion.DeleteAsSeen(ctx, session, seen)
 		},
-		Undeleted: a.Store.Undeleted, Uncertified: a.Store.Uncertified,
+		Deletable: a.Store.Deletable, Undeleted: a.Store.Undeleted, Uncertified: a.Store.Uncertified,
 		DeleteTurn: a.Deletion.DeleteTurnAs,
 		Noted:      func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})

@@ -41,7 +41,7 @@ func reader(t testing.TB) Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Reader{Program: program}
+	return Reader{Program: program, timeout: 5 * time.Minute} // what takes long here is not refused for it
 }
 
 func TestReadText(t *testing.T) {

@@ -45,8 +45,8 @@ func TestOnSealedFiles(t *testing.T) {
 	if isSealedRun() {
 		t.Skip("this is the second time")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run="+testtier.Size(sealedSample, "."), "-test.timeout=30m")
-	cmd.Env = append(os.Environ(), sealedTests+"=1")
+	cmd := exec.Command(os.Args[0], "-test.run="+testtier.Size(sealedSample, "."), "-test.timeout=1h")
+	cmd.Env = append(os.Environ(), sealedTests+"=1", "TEST_ALL=") // each test in its everyday form
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -648,6 +648,43 @@ func TestAContentThatTwoLogsName(t *testing.T) {
 	settle(t, all)
 }
 
+// TestADocumentThatTwoTurnsSent: two devices attached one document before they knew of each other's turn, and one of them deletes its own
+// turn. What the other one sends is read everywhere, the document too.
+func TestADocumentThatTwoTurnsSent(t *testing.T) {
+	for _, sentBefore := range []bool{true, false} {
+		all, s := members(t, 3, true)
+		together(t, all)
+		a, b := all[0], all[1]
+		own := b.own(s.ActiveBranch, true)
+		b.say(own, "a question of B", "an answer")
+		exchangeAll(t, all, 2)
+		document := strings.Repeat("a document ", 10_000)
+		turn := a.attach(s.ActiveBranch, a.file(s.ID, "one.txt", document)).ID
+		a.sync()
+		b.attach(own, b.file(s.ID, "two.txt", document))
+		if sentBefore {
+			b.sync()
+		}
+		a.deleteTurn(turn)
+		a.sync()
+		exchangeAll(t, all, 3)
+		for _, m := range all {
+			names, err := core.All[string](m.ctx, m.core, "test", `SELECT name FROM files WHERE session_id = ?`, s.ID)
+			m.ok(err)
+			status, err := m.vault.Status(m.ctx)
+			m.ok(err)
+			if !slices.Equal(names, []string{"two.txt"}) || len(m.onDisk("a document")) == 0 || len(status.Deletions) > 0 {
+				t.Errorf("%s has the documents %q, in %q, and says %+v", m.name, names, m.onDisk("a document"), status.Deletions)
+			}
+		}
+		d, _ := members(t, 1, false)
+		d[0].ok(d[0].core.Write(d[0].ctx, "test", d[0].core.RenewDevice))
+		together(t, append(all[:1:1], d...))
+		d[0].sync()
+		settle(t, append(all, d...))
+	}
+}
+
 // TestALaneThatIsYounger: data that was restored, or is a copy, gets a lane without its own earlier deletions. What it deletes from the
 // same text replaces what it had sent before.
 func TestALaneThatIsYounger(t *testing.T) {

@@ -14,6 +14,7 @@ func endsAfter(t *testing.T, do func(*Clock)) (after time.Duration) {
 		c := StartClock(10*time.Second, time.Minute, func() { after = time.Since(began); n++ })
 		do(c)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if n > 1 {
 			t.Errorf("it ended %d times", n)
 		}

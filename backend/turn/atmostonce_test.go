@@ -20,10 +20,10 @@ const kills = 60
 // TestCallsRunAtMostOnceAfterKills kills the program before and after each of its writes, while a turn calls tools
 // with and without effects. No call with effects runs twice unless the user decides so, verify finds nothing, and the
 // conversation can continue. The everyday form kills it after every other write and before those between them; the
-// exhaustive form kills it a second time at each of the later writes.
+// form of `make crash` kills it a second time at each of the later writes.
 func TestCallsRunAtMostOnceAfterKills(t *testing.T) {
 	second := []int64{math.MaxInt32}
-	if testtier.Exhaustive() {
+	if testtier.Crash() {
 		second = nil
 		for n := range int64(20) {
 			second = append(second, n)
@@ -32,10 +32,10 @@ func TestCallsRunAtMostOnceAfterKills(t *testing.T) {
 	survived := false
 	for first := int64(1); first < kills && !survived; first++ {
 		for _, n := range second {
-			if testtier.Exhaustive() || first%2 == 0 {
+			if testtier.Crash() || first%2 == 0 {
 				runAndKillTwice(t, first, n, true)
 			}
-			if testtier.Exhaustive() || first%2 == 1 {
+			if testtier.Crash() || first%2 == 1 {
 				survived = runAndKillTwice(t, first, n, false)
 			}
 		}

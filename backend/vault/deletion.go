@@ -24,7 +24,7 @@ func (x *exchange) delete(device string, s bundle.Segment) error {
 		return err
 	}
 	if len(have) > 0 {
-		if err := x.Store.Deletable(x.ctx, s.Session); err != nil { // before a copy is made
+		if err := x.Deletable(x.ctx, s.Session); err != nil { // before a copy is made
 			return err
 		}
 		known, err := x.knewHere(s, have)
@@ -235,10 +235,14 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 		if !g.Sent || !slices.Contains(g.Files, name) || g.Of != "" && open[g.Session] {
 			continue
 		}
-		for _, content := range g.Contents {
-			if g.Of != "" && len(g.Files) > 1 { // the other files may name it
-				break
-			}
+		if len(g.Contents) > 0 && g.Of != "" && len(x.unansweredBy(g)) > 0 { // one of these may send a turn that names them too
+			continue
+		}
+		contents, err := x.unnamed(g)
+		if err != nil {
+			return err
+		}
+		for _, content := range contents {
 			if err := x.box.place.Delete(x.ctx, content); err != nil {
 				return err
 			}
@@ -248,6 +252,20 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 		}
 	}
 	return nil
+}
+
+// unnamed returns the contents that only one file with what was deleted names.
+func (x *exchange) unnamed(g bundle.Gone) ([]string, error) {
+	if g.Of == "" || len(g.Contents) == 0 {
+		return g.Contents, nil
+	}
+	if len(g.Files) > 1 { // the other files may name them
+		return nil, nil
+	}
+	hashes, err := x.Store.Contents(x.ctx, g.Session)
+	return slices.DeleteFunc(g.Contents, func(name string) bool {
+		return slices.ContainsFunc(hashes, func(hash string) bool { return x.box.contentName(g.Session, hash) == name })
+	}), err
 }
 
 // deletes reports whether an event records a permanent deletion.
@@ -276,19 +294,19 @@ func (x *exchange) deleteTurn(session chat.SessionID, turn chat.TurnID, coming [
 }
 
 // replace puts what permanent deletions left in place of events into a file, by its first name, and notes the contents that
-// nothing names any more. open are the sessions of which the file may have more that is to be replaced.
+// these do not name any more. open are the sessions of which the file may have more that is to be replaced.
 func (x *exchange) replace(name string, f file, parts []bundle.Gone, open map[chat.SessionID]bool) (changed bool, err error) {
 	for _, s := range f.segments {
 		i := slices.IndexFunc(parts, func(g bundle.Gone) bool { return g.Session == s.Session && slices.Contains(g.Files, name) })
 		if i < 0 || len(s.Parcels) == 0 {
 			continue
 		}
-		now, named, unknown, err := x.Store.Replacements(x.ctx, s.Session, s.Parcels)
+		now, unknown, err := x.Store.Replacements(x.ctx, s.Session, s.Parcels)
 		if err != nil {
 			return changed, err
 		}
 		open[s.Session] = open[s.Session] || unknown
-		var unnamed []string
+		var left []string
 		for i, p := range s.Parcels {
 			r, ok := now[p.Event.Spot()]
 			if !ok {
@@ -296,13 +314,13 @@ func (x *exchange) replace(name string, f file, parts []bundle.Gone, open map[ch
 			}
 			s.Parcels[i], changed = r, true
 			for _, c := range p.Contents {
-				if c.Left != "" && !named[c.Left] {
-					unnamed = append(unnamed, x.box.contentName(s.Session, c.Left))
+				if c.Left != "" {
+					left = append(left, x.box.contentName(s.Session, c.Left))
 				}
 			}
 		}
-		if len(unnamed) > 0 { // so that they are known if the rest does not happen
-			if err := x.Store.PutGone(x.ctx, bundle.Gone{Session: s.Session, Of: parts[i].Of, Contents: unnamed}); err != nil {
+		if len(left) > 0 { // so that they are known if the rest does not happen
+			if err := x.Store.PutGone(x.ctx, bundle.Gone{Session: s.Session, Of: parts[i].Of, Contents: left}); err != nil {
 				return changed, err
 			}
 		}
@@ -318,16 +336,24 @@ type Deletion struct {
 	Files   int            `json:"files"`        // of the vault, that still contain it
 }
 
+// unansweredBy lists the devices that have not said that they carried out a deletion.
+func (x *exchange) unansweredBy(g bundle.Gone) (devices []string) {
+	for device := range x.logs {
+		if device == x.own && !g.Sent || device != x.own && !slices.Contains(g.Answered, device) {
+			devices = append(devices, device)
+		}
+	}
+	return devices
+}
+
 // deletions lists what is not carried out completely.
 func (x *exchange) deletions() ([]Deletion, error) {
 	all, err := x.Store.Gone(x.ctx)
 	var out []Deletion
 	for _, g := range all {
 		d := Deletion{Session: g.Session, Of: g.Of, Waiting: []string{}, Files: len(g.Files)}
-		for device := range x.logs {
-			if device == x.own && !g.Sent || device != x.own && !slices.Contains(g.Answered, device) {
-				d.Waiting = append(d.Waiting, x.nameOf(device))
-			}
+		for _, device := range x.unansweredBy(g) {
+			d.Waiting = append(d.Waiting, x.nameOf(device))
 		}
 		slices.Sort(d.Waiting)
 		if d.Files > 0 || len(d.Waiting) > 0 {

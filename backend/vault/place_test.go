@@ -27,9 +27,12 @@ type driver struct {
 	target Target
 }
 
-func (d driver) open(t testing.TB) Place {
+func (d driver) open(t testing.TB) Place { return d.openFor(t, time.Minute) }
+
+// openFor is open with how long a request may be idle.
+func (d driver) openFor(t testing.TB, idle time.Duration) Place {
 	t.Helper()
-	p, err := Places{Client: &http.Client{Transport: &http.Transport{}}, Backoff: time.Millisecond, Idle: 200 * time.Millisecond}.Open(d.target)
+	p, err := Places{Client: &http.Client{Transport: &http.Transport{}}, Backoff: time.Millisecond, Idle: idle}.Open(d.target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,7 @@ func TestAnUnreliablePlace(t *testing.T) {
 	for _, d := range remotes(t) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			p, ctx := d.open(t), t.Context()
+			p, ctx := d.openFor(t, 200*time.Millisecond), t.Context()
 			failed := 0
 			d.server.Unreliable(4, faults...)
 			for n := int64(1); n <= 25; n++ {
@@ -240,7 +243,11 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		for _, d := range remotes(t) {
 			t.Run(c.name+" "+d.name, func(t *testing.T) {
 				c.do(&d)
-				p := d.open(t)
+				idle := time.Minute
+				if c.code == chat.CodeTimeout {
+					idle = 10 * time.Millisecond
+				}
+				p := d.openFor(t, idle)
 				list, err := p.List(t.Context(), "")
 				if c.put && err == nil {
 					err = p.PutNew(t.Context(), lockName, []byte("x"))

@@ -87,7 +87,8 @@ func (x *exchange) receive(device string) error {
 
 // trial is the last attempt to apply a file with parts that wait.
 type trial struct {
-	parts    int // that wait
+	parts    int    // that wait
+	object   string // the file, which may be written again
 	at       time.Time
 	with     map[chat.SessionID]string // what was here of their sessions; empty: it depends on something else too
 	problems []error                   // are repeated until the next attempt
@@ -106,15 +107,15 @@ func (x *exchange) here(session chat.SessionID) (string, error) {
 	return fmt.Sprint(lanes, deleted), errors.Join(err, err2)
 }
 
-// due reports whether a file that waits may fit now: what is here of its sessions has changed since the last attempt. What
-// that attempt reported still holds otherwise.
-func (x *exchange) due(name string) (bool, error) {
-	last, known := x.tried.Load(name)
+// due reports whether a file that waits may fit now: it was written again, or what is here of its sessions has changed since the
+// last attempt. What that attempt reported still holds otherwise.
+func (x *exchange) due(device string, number int64) (bool, error) {
+	last, known := x.tried.Load(logName(device, number))
 	if !known {
 		return true, nil
 	}
 	t := last.(trial)
-	if x.Now().Sub(t.at).Abs() >= tryEvery {
+	if x.Now().Sub(t.at).Abs() >= tryEvery || t.object != x.logs[device][number].Name {
 		return true, nil
 	}
 	for session, before := range t.with {
@@ -129,7 +130,7 @@ func (x *exchange) due(name string) (bool, error) {
 // waitingFiles reads the files of a log that have parts that wait and may fit now; stop: one cannot be read, which was reported.
 func (x *exchange) waitingFiles(device string, last int64) (files []file, stop bool, err error) {
 	for _, w := range x.state.Waiting[device] {
-		if due, err := x.due(logName(device, w.Number)); err != nil {
+		if due, err := x.due(device, w.Number); err != nil {
 			return nil, true, err
 		} else if !due {
 			continue
@@ -198,7 +199,7 @@ func (x *exchange) apply(device string, batch []file) (trials []trial, err error
 	parts := map[chat.SessionID][]part{}
 	var order []chat.SessionID
 	for i, f := range batch {
-		trials = append(trials, trial{at: x.Now(), with: map[chat.SessionID]string{}})
+		trials = append(trials, trial{object: x.logs[device][f.Number].Name, at: x.Now(), with: map[chat.SessionID]string{}})
 		for _, s := range f.segments {
 			if parts[s.Session] == nil {
 				order = append(order, s.Session)

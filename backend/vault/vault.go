@@ -27,9 +27,11 @@ type Store interface {
 	NewVault(ctx context.Context, state []byte) error
 	// PutVault stores the state, and that the vault has these segments.
 	PutVault(ctx context.Context, state []byte, segments []bundle.Segment) error
-	// Replacements returns what permanent deletions put in place of some events here, and the hashes of all contents that
-	// their session still has; open: of some it is not known yet what is to stand.
-	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (now map[ledger.Spot]bundle.Parcel, named map[string]bool, open bool, err error)
+	// Replacements returns what permanent deletions put in place of some events here; open: of some it is not known yet
+	// what is to stand.
+	Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (now map[ledger.Spot]bundle.Parcel, open bool, err error)
+	// Contents returns the hashes of all contents that a session names.
+	Contents(ctx context.Context, session chat.SessionID) ([]string, error)
 	// Unsent returns about limit bytes of what the vault lacks.
 	Unsent(ctx context.Context, limit int) (bundle.Unsent, error)
 	// Lanes returns the number of the last event of each lane of a session.
@@ -53,8 +55,6 @@ type Store interface {
 	Erased(ctx context.Context, session chat.SessionID, of, file string) error
 	// ByHand returns when a session last came in a bundle; empty: it did not.
 	ByHand(ctx context.Context, session chat.SessionID) (string, error)
-	// Deletable returns CodeConflict while an answer is being written because of which a session cannot be deleted.
-	Deletable(ctx context.Context, session chat.SessionID) error
 	// Aside makes a copy of a session with new ids.
 	Aside(ctx context.Context, session chat.SessionID) (chat.SessionID, error)
 }
@@ -67,6 +67,8 @@ type Deps struct {
 	Place   func(Target) (Place, error)
 	Changed func([]chat.SessionID) // these sessions got events, or were deleted because they were deleted elsewhere
 	Noted   func()                 // what Latest returns has changed
+	// Deletable returns CodeConflict while an answer is being written because of which a session cannot be deleted.
+	Deletable func(ctx context.Context, session chat.SessionID) error
 	// Delete permanently deletes a session whose lanes still end where they were seen to; CodeConflict: it went on. If it
 	// returns a receipt and an error, the rest is done at the next start.
 	Delete func(ctx context.Context, session chat.SessionID, seen map[string]int64) (chat.Receipt, error)

@@ -1,5 +1,6 @@
 // Package testtier decides how much a test tries, and where it puts its files. The everyday form of a test tries a sample
-// of the cases; the exhaustive form, with TEST_ALL=1 in the environment, tries all of them. `make crash` sets it.
+// of the cases; the exhaustive form, with TEST_ALL=1 in the environment, tries all of them. Some tests of durability have
+// a third form, with CRASH=1, which takes hours: `make crash` runs it.
 package testtier
 
 import (
@@ -11,6 +12,17 @@ import (
 
 // Exhaustive reports whether tests run in their exhaustive form.
 func Exhaustive() bool { return os.Getenv("TEST_ALL") == "1" }
+
+// Crash reports whether tests of durability run in the form of `make crash`.
+func Crash() bool { return os.Getenv("CRASH") == "1" }
+
+// Histories returns how many random histories a test plays.
+func Histories(everyday int) int {
+	if Crash() {
+		return 1000
+	}
+	return Size(everyday, 5*everyday)
+}
 
 // Size returns a size for the form that runs.
 func Size[T any](everyday, exhaustive T) T {

@@ -138,11 +138,9 @@ func usedHere(db *gorm.DB, turns []string, files []chat.FileID) (string, error) 
 }
 
 // Replacements returns what permanent deletions put in place of some events of a session here; nothing for those that they did not
-// change. named are the hashes of all contents that the session still has. open: of some events it is not known yet which is to stand.
-func (s *Bundles) Replacements(
-	ctx context.Context, session chat.SessionID, parcels []bundle.Parcel,
-) (out map[ledger.Spot]bundle.Parcel, named map[string]bool, open bool, err error) {
-	out, named = map[ledger.Spot]bundle.Parcel{}, map[string]bool{}
+// change. open: of some events it is not known yet which is to stand.
+func (s *Bundles) Replacements(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (out map[ledger.Spot]bundle.Parcel, open bool, err error) {
+	out = map[ledger.Spot]bundle.Parcel{}
 	err = s.Read(ctx, opGone, func(db *gorm.DB) error {
 		deletions, err := core.DeletionsIn(db, string(session))
 		if err != nil || len(deletions) == 0 {
@@ -196,15 +194,27 @@ func (s *Bundles) Replacements(
 				out[at] = p
 			}
 		}
+		return nil
+	})
+	return out, open, err
+}
+
+// Contents returns the hashes of all contents that a session names.
+func (s *Bundles) Contents(ctx context.Context, session chat.SessionID) (hashes []string, err error) {
+	err = s.Read(ctx, opGone, func(db *gorm.DB) (err error) {
+		x := exporter{ctx: ctx, db: db, session: string(session), noRequests: true}
+		if x.state, _, err = records.ReplaySession(db, string(session)); err != nil {
+			return err
+		}
 		for c, err := range x.contents {
 			if err != nil {
 				return err
 			}
-			named[schema.HexHash(c.Bytes)] = true
+			hashes = append(hashes, schema.HexHash(c.Bytes))
 		}
 		return nil
 	})
-	return out, named, open, err
+	return hashes, err
 }
 
 // current returns which of the payloads that came with a deletion still stand, as far as is known here.
