@@ -82,7 +82,7 @@ func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 // TestMemoryIsThatOfOneConversation: an export that is four times as large needs no more memory. Under the race detector
 // the test runs itself without the detector, which needs more memory and ten times as long.
 func TestMemoryIsThatOfOneConversation(t *testing.T) {
-	if raceEnabled {
+	if testtier.Race {
 		cmd := exec.CommandContext(t.Context(), "go", "test", "-race=false", "-count=1", "-v", "-run", "^"+t.Name()+"$", ".") // #nosec G204 -- this test
 		out, err := cmd.CombinedOutput()
 		if t.Logf("%s", out); err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {

@@ -1,0 +1,6 @@
+//go:build race
+
+package testtier
+
+// Race reports whether the race detector is on, which changes the memory that the program needs.
+const Race = true
