@@ -180,6 +180,26 @@ func TestAFileThatIsForgedWithAnOlderKey(t *testing.T) {
 	settle(t, all[:2])
 }
 
+// TestADeviceThatNeverTakesTheNewKey: what it wrote without the others counts when it is removed too.
+func TestADeviceThatNeverTakesTheNewKey(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b := all[0], all[1]
+	code, _ := aVault()
+	b.full(b.own(s.ActiveBranch, true), "not known to A", "said")
+	b.sync()
+	a.removes(all[2].log(), code)
+	carry(t, b.folder, a.folder, nil)
+	if got := a.problem(); !strings.Contains(got, "or remove it, if it does not exist") || len(a.said(s.ID, "not known to A")) > 0 {
+		t.Errorf("%q", got)
+	}
+	a.removes(b.log(), newPassphrase)
+	a.sync()
+	if len(a.said(s.ID, "not known to A")) != 1 {
+		t.Error("it is lost")
+	}
+	settle(t, all[:1])
+}
+
 // renewing is a place to which something happens before a new key is stored.
 type renewing struct {
 	vault.Place

@@ -225,6 +225,12 @@ func (v *Vault) Remove(ctx context.Context, device, secret, passphrase, code str
 	if x, err = v.syncNoted(ctx); err != nil { // what the device wrote until now counts
 		return false, err
 	}
+	if x.box.renewal.Logs != nil { // what waits for it to have the newest key counts too: it will not have it
+		x.box.renewal.Logs[device] = position{Number: x.last(device) + 1}
+		if err := x.receive(device); err != nil {
+			return false, placeError(opRemove, x.state.Address, err)
+		}
+	}
 	return x.remove(device, passphrase, code)
 }
 

@@ -163,7 +163,7 @@ func (x *exchange) named(device string, number, last int64, err error) bool {
 	case errors.Is(err, errOlder) && x.removed(device): // after that
 	case errors.Is(err, errOlder):
 		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: file %d of %d is sealed with an older key of the vault. What this device wrote from there on waits until it has the new one; nothing else is affected.",
-			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase"))
+			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more"))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
 			x.nameOf(device), number).WithHint("update the program on this computer"))

@@ -239,7 +239,7 @@ export default {
     'Another computer removed one at the same time. Nothing was changed here.': 'Ein anderer Computer hat zur selben Zeit einen entfernt. Hier wurde nichts geändert.',
     'connect the vault again with the passphrase that was given there, and then remove this one': 'verbinden Sie den Tresor noch einmal mit der Passphrase, die dort angegeben wurde, und entfernen Sie dann diesen',
     '%s: file %d of %d is sealed with an older key of the vault. What this device wrote from there on waits until it has the new one; nothing else is affected.': '{1}: Die Datei {2} von {3} ist mit einem älteren Schlüssel des Tresors versiegelt. Was dieses Gerät von dort an geschrieben hat, wartet, bis es den neuen hat; sonst ist nichts betroffen.',
-    'connect the vault again on that computer, with its passphrase': 'verbinden Sie den Tresor auf jenem Computer noch einmal, mit seiner Passphrase',
+    'connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more': 'verbinden Sie den Tresor auf jenem Computer noch einmal, mit seiner Passphrase; oder entfernen Sie ihn, wenn es ihn nicht mehr gibt',
     'take it from another copy of the folder; it never changes': 'nehmen Sie sie aus einer anderen Kopie des Ordners; sie ändert sich nie',
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} hat Teile eines Tresors, aber keine vault.json; es wurde nichts geändert.',
     'wait until the folder is synchronized completely, or choose an empty folder': 'warten Sie, bis der Ordner vollständig abgeglichen ist, oder wählen Sie einen leeren Ordner',

@@ -239,7 +239,7 @@ export default {
     'Another computer removed one at the same time. Nothing was changed here.': '另一台计算机同时移除了某台计算机。此处未做任何更改。',
     'connect the vault again with the passphrase that was given there, and then remove this one': '请用在那里给出的密码短语重新连接保险库，然后再移除这一台',
     '%s: file %d of %d is sealed with an older key of the vault. What this device wrote from there on waits until it has the new one; nothing else is affected.': '{1}：文件 {2}（共 {3} 个）用保险库的旧密钥密封。此设备从那里起写入的内容在等待，直到它得到新密钥；其余不受影响。',
-    'connect the vault again on that computer, with its passphrase': '请在那台计算机上用密码短语重新连接保险库',
+    'connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more': '请在那台计算机上用密码短语重新连接保险库；如果它已不存在，请移除它',
     'take it from another copy of the folder; it never changes': '请从文件夹的另一份副本中取得它；它从不改变',
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} 有保险库的部分内容，但没有 vault.json；未做任何更改。',
     'wait until the folder is synchronized completely, or choose an empty folder': '请等待文件夹完全同步，或选择一个空文件夹',
