@@ -26,6 +26,7 @@ type SyncDevice struct {
 	Name      string `json:"name"`
 	Log       string `json:"log"` // its name in the vault
 	This      bool   `json:"this"`
+	Removed   bool   `json:"removed"`   // what it writes counts no more
 	Files     int64  `json:"files"`     // in the vault
 	Known     int64  `json:"known"`     // of these, here; of this computer: sent
 	WrittenAt int64  `json:"writtenAt"` // the last file; 0: there is none

@@ -55,7 +55,7 @@ func (s *Sync) View() (SyncView, error) {
 }
 
 func syncDevice(d vault.Device) SyncDevice {
-	v := SyncDevice{Name: d.Name, Log: d.Log, This: d.This, Files: d.Files, Known: d.Known}
+	v := SyncDevice{Name: d.Name, Log: d.Log, This: d.This, Removed: d.Removed, Files: d.Files, Known: d.Known}
 	if d.This {
 		v.Known = d.Files
 	}
@@ -93,7 +93,7 @@ func (s *Sync) ask() context.Context {
 	return s.asking
 }
 
-// Cancel ends a running Find or Connect.
+// Cancel ends a running Find, Connect or Remove.
 func (s *Sync) Cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Sync) Cancel() {
 	}
 }
 
-// NewCode makes a recovery code, which Connect makes valid if it creates a vault.
+// NewCode makes a recovery code, which Connect makes valid if it creates a vault, and Remove.
 func (s *Sync) NewCode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,13 +137,47 @@ func (s *Sync) Connect(place SyncPlace, secret string) (created bool, err error)
 	return out.Created, err
 }
 
+// Remove excludes another computer, by its log, from what is written to the vault from now on: that has a new key, the
+// passphrase and the code of NewCode. secret is the passphrase or recovery code until now.
+//
+// Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeConflict (another computer did the same).
+func (s *Sync) Remove(log, secret, passphrase string) error {
+	secret, err := given(secret)
+	if err == nil {
+		passphrase, err = given(passphrase)
+	}
+	if err == nil {
+		err = s.writable("sync.remove")
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	code := s.code
+	s.mu.Unlock()
+	if code == "" {
+		return chat.Errorf(chat.CodeInvalid, "sync.remove", "There is no new recovery code; nothing was changed.")
+	}
+	if _, err = s.c.Vault.Remove(s.ask(), log, secret, passphrase, code); err == nil {
+		s.c.VaultSchedule.Now()
+	}
+	return err
+}
+
 // Now exchanges in the background.
 func (s *Sync) Now() error {
-	if s.c.ReadOnly != "" {
-		return chat.Errorf(chat.CodeLocked, "sync.now", "The data is open read-only, so nothing can be exchanged.")
+	if err := s.writable("sync.now"); err != nil {
+		return err
 	}
 	s.c.Vault.TryAll()
 	s.c.VaultSchedule.Now()
+	return nil
+}
+
+func (s *Sync) writable(op string) error {
+	if s.c.ReadOnly != "" {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open read-only, so nothing can be exchanged.")
+	}
 	return nil
 }
 

@@ -47,6 +47,8 @@ func TestBadArguments(t *testing.T) {
 		"sessions --set context.infinity=maybe":         `must be true or false, not "maybe"`,
 		"sessions --set budget.working_set_tokens=1":    "must be between 1000 and",
 		"sync --check --vault x":                        "--check and --vault exclude each other",
+		"devices remove x":                              "This needs confirmation, which is not possible here; nothing was changed. (add --yes)",
+		"devices remove x --yes":                        "There is no terminal to ask; nothing was done. (name a file with it: --passphrase-file FILE)",
 		"sync --user u":                                 "--user needs --vault",
 		"sync --vault x --password-env P":               "--password-file and --password-env need --user",
 		"sync --vault https://h/ --user u":              "There is no terminal to ask; nothing was done. (name a file with it: --password-file FILE)",

@@ -36,6 +36,15 @@ func TestAPassphraseOfAVault(t *testing.T) {
 	if r := h.typed("", "sync", "--vault", filepath.Join(dir, "none")); r.code != 1 || !strings.Contains(r.err, "There is no folder") {
 		t.Errorf("no folder: %d %q", r.code, r.err)
 	}
+	for lines, says := range map[string]string{
+		"n\n":                          "Nothing was changed",
+		"y\na long passphrase\na\nb\n": "differ",
+		"y\na long passphrase\na\na\n": "0 other computers in the vault have this name",
+	} {
+		if r := h.typed(lines, "devices", "remove", "laptop"); r.code == 0 || !strings.Contains(r.err, says) {
+			t.Errorf("%q: %d %q", lines, r.code, r.err)
+		}
+	}
 }
 
 // TestSealedBundle: a bundle that was exported with a passphrase is an age file without a plain word, and is imported

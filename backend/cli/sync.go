@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/vault"
 )
 
@@ -69,6 +71,24 @@ WRITTEN is when the last one came to the folder.`,
 				status, err := r.s.Vault.Status(ctx)
 				return reply{doc: fields{{"devices", deviceList(status)}}, text: func(o *output) { devicesTable(status).print(o) }}, err
 			},
+			verbs: []verb{{
+				use:   "remove COMPUTER",
+				short: "Exclude another computer from what follows",
+				long: `What is written to the vault from now on is sealed with a new key, which COMPUTER does not have, and what it writes
+counts no more. What it has, it keeps. Before that, change the password or key of the place (WebDAV, S3), or stop sharing
+the folder with it. The vault gets a new recovery code; without --new-passphrase-file the passphrase stays, or a new one is
+asked for in a terminal. Whoever may know the passphrase can come back with it. Your other computers ask for it: there,
+connect the vault again. Update the program on all of them first. COMPUTER is a name, or the log in devices --json.`,
+				flags: []flag{
+					nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
+					nameFlag(newPassphraseFlag, "read the passphrase from now on from the first line of this `FILE`"),
+					yesFlag,
+					dataPassphraseFlag,
+				},
+				prepare: removalFlags,
+				opens:   writes,
+				do:      removeDevice,
+			}},
 		},
 	}
 }
@@ -120,6 +140,44 @@ func (r *run) asked(subject, flag string) (string, error) {
 	return r.secret(subject)
 }
 
+// removalFlags reads the two passphrases of the removal of a device, and asks for what is missing.
+func removalFlags(_ context.Context, r *run) error {
+	err := r.bundleFlags()
+	if err == nil {
+		err = r.confirm("Remove " + line(r.arg("COMPUTER")) + " from the vault? What it has, it keeps.")
+	}
+	asks := r.bundlePassphrase == ""
+	if err == nil && asks {
+		r.bundlePassphrase, err = r.asked("Passphrase or recovery code of the vault", "--"+passphraseFlag.name)
+	}
+	if file := r.text(newPassphraseFlag); err == nil && (asks || file != "") {
+		r.newPassphrase, err = r.chosenPassphrase("the vault", file)
+	}
+	return err
+}
+
+func removeDevice(ctx context.Context, r *run) (reply, error) {
+	status, err := r.s.Vault.Status(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	name := r.arg("COMPUTER")
+	found := slices.DeleteFunc(deviceList(status), func(d vault.Device) bool {
+		return d.This || d.Removed || d.Name != name && d.Log != name
+	})
+	if len(found) != 1 {
+		return reply{}, chat.Errorf(chat.CodeNotFound, "cli.devices", "%d other computers in the vault have this name; nothing was changed.", len(found)).
+			WithHint("contextinfinity devices lists them; devices --json has the log of each, which names it too")
+	}
+	code := seal.NewCode()
+	renewed, err := r.s.Vault.Remove(ctx, found[0].Log, r.bundlePassphrase, r.newPassphrase, code)
+	return reply{doc: fields{{"removed", found[0].Log}, {"recovery_code", code}}, keepOnError: renewed, text: func(o *output) {
+		o.printf("%s is removed; what it has, it keeps. New recovery code: %s\n", line(found[0].Name), code)
+		o.printf("Keep it apart from your computers: the one before opens nothing new. It is not shown again.\n")
+		o.printf("On your other computers, connect the vault again with its passphrase: sync --vault ADDRESS.\n")
+	}}, err
+}
+
 func syncVault(ctx context.Context, r *run) (reply, error) {
 	if r.on("check") {
 		return checkVault(ctx, r)
@@ -164,7 +222,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
 		}
 		if done.Departed {
-			o.printf("A copy of this data writes to the vault too, so this data has a name of its own now. What was not sent yet went on there, as branches.\n")
+			o.printf("A copy of this data writes to the vault too, or this computer was removed, so this data has a name of its own now. What was not sent yet went on there, as branches.\n")
 		}
 		if n := len(done.Deleted); n > 0 {
 			o.printf("%s: permanently deleted here too, because another computer did it.\n", plural(n, "session"))
@@ -240,8 +298,8 @@ func vaultStatus(ctx context.Context, r *run) (reply, error) {
 func deviceList(s vault.Status) []vault.Device { return append([]vault.Device{}, s.Devices...) }
 
 func devicesTable(s vault.Status) *table {
-	return tableOf("COMPUTER|THIS|>FILES|>READ|>SIZE|WRITTEN", s.Devices, func(d vault.Device) []any {
+	return tableOf("COMPUTER|THIS|REMOVED|>FILES|>READ|>SIZE|WRITTEN", s.Devices, func(d vault.Device) []any {
 		written, _ := chat.ParseTime(d.Written) // of a device without files: none
-		return []any{d.Name, d.This, d.Files, d.Known, size(d.Bytes), written}
+		return []any{d.Name, d.This, d.Removed, d.Files, d.Known, size(d.Bytes), written}
 	})
 }

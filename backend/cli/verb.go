@@ -92,6 +92,7 @@ type run struct {
 	message          chat.Message
 	files            []attachment
 	bundlePassphrase string
+	newPassphrase    string
 	chosenVault      vault.Target
 }
 

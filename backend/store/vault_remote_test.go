@@ -121,7 +121,7 @@ func TestDevicesConvergeThroughAServer(t *testing.T) {
 				if out := m.sync(); out.SentFiles+out.ReceivedEvents > 0 {
 					t.Errorf("%s: %+v after everything was exchanged", m.name, out)
 				}
-				if n := server.Requests() - before; n > 5 {
+				if n := server.Requests() - before; n > 6 {
 					t.Errorf("%s: %d requests for an exchange of nothing", m.name, n)
 				}
 				m.verifyClean()

@@ -64,6 +64,7 @@ type member struct {
 	vault  *vault.Vault
 	place  func(vault.Target) (vault.Place, error)
 	keys   *secrets.Store
+	code   string // opens the vault since a device was removed
 }
 
 // join connects a device to a vault in an existing folder, or in one of its own.
@@ -108,6 +109,18 @@ func (m *member) sync() vault.Report {
 	for _, p := range out.Problems {
 		m.Fatalf("%s: %v", m.name, p)
 	}
+	return out
+}
+
+// exchange exchanges, and takes the new key of the vault if it is asked for it.
+func (m *member) exchange() vault.Report {
+	m.Helper()
+	out, err := m.vault.Sync(m.ctx)
+	if m.code != "" && chat.CodeOf(err) == chat.CodeConflict {
+		m.ok(m.connects(m.code))
+		out, err = m.vault.Sync(m.ctx)
+	}
+	m.ok(err)
 	return out
 }
 
@@ -191,8 +204,7 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 			for _, other := range all {
 				carry(t, other.folder, m.folder, nil)
 			}
-			out, err := m.vault.Sync(m.ctx)
-			m.ok(err)
+			out := m.exchange()
 			sent += out.SentFiles
 			kept += len(out.Kept)
 			if out.Departed {
@@ -309,10 +321,10 @@ func left(all []*member, there map[string]bool) (out []string) {
 }
 
 // TestDevicesConvergeThroughAVault: whatever several devices do to sessions, in whatever order and parts the files of a
-// vault arrive, what is also carried as bundles, whichever of them is copied or set back to a backup, and whichever session is
+// vault arrive, what is also carried as bundles, whichever of them is copied, removed or set back to a backup, and whichever session is
 // deleted, they end with the same sessions, lanes and records, verify finds nothing, and the vault has no text of what is deleted.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
-	waited, copies, departed, restored, deleted, kept, turns := 0, 0, 0, 0, 0, 0, 0
+	waited, copies, departed, restored, deleted, kept, turns, removed := 0, 0, 0, 0, 0, 0, 0, 0
 	for seed := range testtier.Histories(12) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		devices, kinds := 2+r.Intn(3), 14 // of steps
@@ -322,6 +334,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 		if seed%4 == 2 || seed%8 == 7 {
 			kinds = 19 // turns are deleted too
 		}
+		mayRemove := seed%4 == 1
 		all, _ := members(t, devices, r.Intn(2) == 0)
 		saved, byHand := map[string]string{}, true
 		// What the only deletion did not know, while no device is set back.
@@ -333,6 +346,13 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			// What three with one name do, or one that is set back beside a copy, may not be mergeable (docs/vault.md).
 			alone := !slices.ContainsFunc(all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
 			kind := r.Intn(kinds)
+			if mayRemove && r.Intn(12) == 0 { // the removed one comes back under another name
+				if m.removesAny(r, all) {
+					mayRemove = false
+					removed++
+				}
+				continue
+			}
 			if seed%4 == 2 && kind > 13 { // no sessions
 				kind = 16 + kind%3
 			}
@@ -371,7 +391,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 				deleted++
 				again = true
 			case 12:
-				if !alone {
+				if !alone || seed%4 == 1 { // what only the log of before has would wait until that is removed
 					break
 				}
 				if saved[m.name] == "" || r.Intn(2) == 0 {
@@ -399,8 +419,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 					m.take(other.give(s))
 				}
 			default:
-				out, err := m.vault.Sync(m.ctx)
-				m.ok(err)
+				out := m.exchange()
 				waited += len(out.Problems)
 				kept += len(out.Kept)
 				if out.Departed {
@@ -426,8 +445,8 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if waited == 0 || copies == 0 || departed == 0 || restored == 0 || deleted == 0 || kept == 0 || turns == 0 {
-		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores, %d deletions, of which %d were kept, and %d of turns", waited, copies, departed, restored, deleted, kept, turns)
+	if waited == 0 || copies == 0 || departed == 0 || restored == 0 || deleted == 0 || kept == 0 || turns == 0 || removed == 0 {
+		t.Errorf("%d parts arrived too early, %d copies of which %d got a name, %d restores, %d deletions, of which %d were kept, and %d of turns, %d removals", waited, copies, departed, restored, deleted, kept, turns, removed)
 	}
 }
 
@@ -665,7 +684,7 @@ func (m *member) from(dir string, restored bool) *member {
 	f := &fixture{TB: m.TB, ctx: m.ctx, clock: clock.NewFake(m.clock.Now()), dir: own}
 	f.open()
 	m.Cleanup(func() { _ = f.Store.Close() })
-	out := &member{device: &device{fixture: f, name: m.name + "2"}, folder: m.folder, place: m.place}
+	out := &member{device: &device{fixture: f, name: m.name + "2"}, folder: m.folder, place: m.place, code: m.code}
 	if restored {
 		out.ok(out.core.Write(out.ctx, "test", out.core.RenewDevice))
 	}
@@ -928,10 +947,16 @@ func (m *member) opened() map[string]string {
 	defer z.Close()
 	out := map[string]string{}
 	for name, sealed := range objects(m, m.folder) {
-		if name == "vault.json" {
+		if name == "vault.json" || strings.HasPrefix(name, "keys/") {
 			continue
 		}
-		packed, ok := seal.Key(state.Key).OpenObject(name, sealed)
+		var packed []byte
+		ok := false
+		for key := range slices.Chunk(state.Key, len(seal.Key{})) {
+			if !ok {
+				packed, ok = seal.Key(key).OpenObject(name, sealed)
+			}
+		}
 		if !ok {
 			m.Fatalf("%s cannot be opened", name)
 		}

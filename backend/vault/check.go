@@ -18,6 +18,7 @@ type Device struct {
 	Known   int64  `json:"known"` // of these, applied here completely; of this device: written
 	Bytes   int64  `json:"bytes"`
 	Written string `json:"written"` // when the last file came to the folder; empty: there is none
+	Removed bool   `json:"removed"` // what it writes does not count any more
 }
 
 // Status is what is known of the vault without reading its files.
@@ -48,10 +49,13 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 func (x *exchange) devices() []Device {
 	var out []Device
 	for device, files := range x.logs {
-		d := Device{Name: x.nameOf(device), Log: device, This: device == x.own, Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
+		d := Device{Name: x.nameOf(device), Log: device, This: device == x.own, Removed: x.removed(device), Files: int64(len(files)), Known: x.at(device).Number - int64(len(x.state.Waiting[device]))}
 		for _, o := range files {
 			d.Bytes += o.Size
 			d.Written = max(d.Written, chat.FormatTime(o.Changed))
+		}
+		if d.Removed {
+			d.Files = d.Known
 		}
 		out = append(out, d)
 	}

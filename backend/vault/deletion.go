@@ -132,7 +132,7 @@ func apart(chat.SessionID, string) bool { return true }
 func (x *exchange) discard(name string) error {
 	device, number, _, _ := numberOf(name)
 	before, err := x.box.read(x.ctx, name, apart)
-	if err == nil {
+	if err == nil || errors.Is(err, errOlder) { // that one was sealed again
 		var now file
 		now, err = x.box.read(x.ctx, x.logs[device][number].Name, apart)
 		if err == nil && bytes.Equal(now.sum(), before.sum()) {
@@ -162,7 +162,7 @@ func strip(f file, gone map[chat.SessionID]bundle.Gone) (changed bool) {
 
 // unanswered reports whether a file has what a deletion did not know, and its device has not said yet that it kept it.
 func (x *exchange) unanswered(device string, f file, gone map[chat.SessionID]bundle.Gone) bool {
-	return device != x.own && slices.ContainsFunc(f.segments, func(s bundle.Segment) bool {
+	return device != x.own && !x.removed(device) && slices.ContainsFunc(f.segments, func(s bundle.Segment) bool {
 		g, deleted := gone[s.Session]
 		return deleted && !slices.Contains(g.Answered, device) && slices.ContainsFunc(s.Parcels, func(p bundle.Parcel) bool {
 			return p.Event.Number() > g.Knew[p.Event.Lane]
@@ -339,7 +339,7 @@ type Deletion struct {
 // unansweredBy lists the devices that have not said that they carried out a deletion.
 func (x *exchange) unansweredBy(g bundle.Gone) (devices []string) {
 	for device := range x.logs {
-		if device == x.own && !g.Sent || device != x.own && !slices.Contains(g.Answered, device) {
+		if device == x.own && !g.Sent || device != x.own && !x.removed(device) && !slices.Contains(g.Answered, device) {
 			devices = append(devices, device)
 		}
 	}

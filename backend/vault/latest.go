@@ -80,7 +80,9 @@ func (v *Vault) note(change func(*Latest)) {
 func (x *exchange) begun() {
 	all := int64(0)
 	for _, device := range x.others() {
-		all += max(0, x.last(device)-x.at(device).Number)
+		if !x.removed(device) { // its later files do not count
+			all += max(0, x.last(device)-x.at(device).Number)
+		}
 	}
 	devices := x.devices()
 	x.note(func(l *Latest) { l.Read, l.All, l.Report, l.Devices = 0, all, Report{}, devices })

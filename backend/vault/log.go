@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -62,7 +63,8 @@ type fileHead struct {
 type file struct {
 	fileHead
 	segments []bundle.Segment
-	size     int // bytes of its content
+	size     int  // bytes of its content
+	older    bool // it is not sealed with the newest key
 }
 
 func logName(device string, number int64) string {
@@ -95,9 +97,12 @@ func (f file) sum() []byte {
 
 // box seals the objects of a vault.
 type box struct {
-	place Place
-	key   seal.Key
+	place   Place
+	keys    []seal.Key // oldest first: the first makes names, the last seals
+	renewal renewal    // what the last one is for
 }
+
+func (b box) newest() seal.Key { return b.keys[len(b.keys)-1] }
 
 var compressor = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
@@ -113,7 +118,7 @@ func (b box) put(ctx context.Context, name string, content []byte) (size int, er
 	if err != nil {
 		return 0, err
 	}
-	sealed := b.key.SealObject(name, z.EncodeAll(content, nil))
+	sealed := b.newest().SealObject(name, z.EncodeAll(content, nil))
 	return len(sealed), b.place.PutNew(ctx, name, sealed)
 }
 
@@ -122,33 +127,41 @@ var errDamaged = fmt.Errorf("it was changed, cut, or exchanged with another")
 
 // get returns the content of an object. Errors are ErrMissing, errDamaged, and those of the place.
 func (b box) get(ctx context.Context, name string) ([]byte, error) {
+	content, _, err := b.open(ctx, name)
+	return content, err
+}
+
+// open is get; older: it is not sealed with the newest key.
+func (b box) open(ctx context.Context, name string) (content []byte, older bool, err error) {
 	sealed, err := b.place.Get(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	packed, ok := b.key.OpenObject(name, sealed)
-	if !ok {
-		return nil, errDamaged
+	for i, key := range slices.Backward(b.keys) {
+		packed, ok := key.OpenObject(name, sealed)
+		if !ok {
+			continue
+		}
+		z, err := decompressor()
+		if err != nil {
+			return nil, false, err
+		}
+		if content, err = z.DecodeAll(packed, nil); err != nil {
+			break
+		}
+		return content, i < len(b.keys)-1, nil
 	}
-	z, err := decompressor()
-	if err != nil {
-		return nil, err
-	}
-	content, err := z.DecodeAll(packed, nil)
-	if err != nil {
-		return nil, errDamaged
-	}
-	return content, nil
+	return nil, false, errDamaged
 }
 
 // contentName names a content of a session. No other session's name is the same, so a deletion removes it from the vault
 // whatever others do at that time.
 func (b box) contentName(session chat.SessionID, sha256 string) string {
-	return contentsDir + b.key.Name("content "+string(session)+" "+sha256)
+	return contentsDir + b.keys[0].Name("content "+string(session)+" "+sha256)
 }
 
 // deviceName is what a device is called in names of objects.
-func (b box) deviceName(id string) string { return b.key.Name("device " + id) }
+func (b box) deviceName(id string) string { return b.keys[0].Name("device " + id) }
 
 // write stores a file of a log, and before it the contents that it names.
 func (b box) write(ctx context.Context, name string, f file) (size int, err error) {
@@ -183,10 +196,10 @@ func (b box) write(ctx context.Context, name string, f file) (size int, err erro
 var errNewer = fmt.Errorf("a newer version of this program wrote it")
 
 // read returns a file of a log with the contents that it names; leave, if not nil, is called for each that is an object of its
-// own, and true leaves it out.
+// own, and true leaves it out. A file that an older key must not seal is returned with errOlder.
 func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, string) bool) (f file, err error) {
 	device, number, again, _ := numberOf(name)
-	text, err := b.get(ctx, name)
+	text, older, err := b.open(ctx, name)
 	if err != nil {
 		return f, err
 	}
@@ -200,7 +213,7 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 	if b.deviceName(f.Device) != device || f.Number != number {
 		return f, errDamaged
 	}
-	f.size = len(text)
+	f.size, f.older = len(text), older
 	f.segments, err = bundle.DecodeSegments(rest, func(session chat.SessionID, sha256 string) ([]byte, error) {
 		if leave != nil && leave(session, b.contentName(session, sha256)) {
 			return nil, nil
@@ -225,6 +238,13 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 		for i := range s.Parcels {
 			p := &s.Parcels[i]
 			p.Replaced = p.Event.Payload != nil && !p.Event.Intact() && (again > 0 || deletions[s.Session].Certifies(p.Event))
+		}
+	}
+	if known := b.renewal.Logs[device]; err == nil && older && number >= known.Number {
+		if number > known.Number {
+			err = errOlder
+		} else if !bytes.Equal(f.sum(), known.Sum) {
+			err = errExchanged
 		}
 	}
 	return f, err

@@ -53,7 +53,7 @@ func TestWhatIsReplacedInAFile(t *testing.T) {
 	sum = sha256.Sum256(says)
 	certificate := ledger.Event{SessionID: "s", Seq: 2, Type: ledger.EventContentDeleted, Entity: "t", CreatedAt: replaced.CreatedAt, Payload: says, PayloadHash: sum[:], PrevHash: replaced.Hash}
 	certificate.Hash = certificate.Sum()
-	b := box{Folder(t.TempDir()), seal.NewKey()}
+	b := box{place: Folder(t.TempDir()), keys: []seal.Key{seal.NewKey()}}
 	device, ctx := b.deviceName("A"), t.Context()
 	for n, c := range []struct {
 		name   string

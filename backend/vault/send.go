@@ -123,6 +123,9 @@ func (x *exchange) depart() error {
 	for _, device := range slices.Sorted(maps.Keys(x.logs)) {
 		for at, last := x.at(device), x.last(device); at.Number < last; {
 			f, err := x.follow(device, at, apart)
+			if errors.Is(err, errOlder) { // it does not count, so it is sent again
+				break
+			}
 			if err != nil {
 				x.report.Problems = nil
 				if !x.named(device, at.Number+1, last, err) {
@@ -141,7 +144,7 @@ func (x *exchange) depart() error {
 		return err
 	}
 	if x.report.Departed = departed; !departed {
-		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name, or this computer was removed. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
 			WithHint("synchronize again when it is complete"))
 	}
 	for _, session := range held {
@@ -198,7 +201,7 @@ func (x *exchange) resume() (ready bool, err error) {
 	if folder := !(Target{Address: x.state.Address}).Remote(); at.Number > 0 && (folder || unsent.More) {
 		f, err := x.read(x.own, at.Number, apart)
 		switch {
-		case err == nil && !bytes.Equal(f.sum(), at.Sum):
+		case errors.Is(err, errOlder), err == nil && !bytes.Equal(f.sum(), at.Sum):
 			return false, errCopied
 		case err != nil && !x.named(x.own, at.Number, at.Number, err):
 			return false, err
@@ -208,7 +211,7 @@ func (x *exchange) resume() (ready bool, err error) {
 	}
 	for last := x.last(x.own); at.Number < last; at = x.at(x.own) {
 		f, err := x.follow(x.own, at, apart)
-		if err != nil {
+		if err != nil && (!errors.Is(err, errOlder) || !bytes.Equal(f.Before, at.Sum)) {
 			if !x.named(x.own, at.Number+1, last, err) {
 				return false, err
 			}
@@ -217,6 +220,9 @@ func (x *exchange) resume() (ready bool, err error) {
 		foreign, err := x.take(f)
 		if err == nil && foreign {
 			err = errCopied
+		}
+		if err == nil && f.older { // written before this device knew of the new key
+			err = x.reseal(x.own, f)
 		}
 		if err != nil {
 			return false, err

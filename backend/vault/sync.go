@@ -25,7 +25,7 @@ type Report struct {
 	Deleted        []chat.SessionID // were deleted here, because another device deleted them
 	DeletedTurns   int              // were deleted here, because another device deleted them
 	Kept           []chat.SessionID // are what was deleted elsewhere, and had been continued or restored here: under new ids
-	Departed       bool             // a copy of this data, or what it is a copy of, writes too: it has a name of its own now
+	Departed       bool             // a copy of this data, or what it is a copy of, writes too, or it was removed: it has a name of its own now
 	Problems       []error          // each says what waits; everything else went on
 }
 
@@ -40,6 +40,12 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 	if _, err := v.state(ctx); chat.CodeOf(err) == chat.CodeNotFound { // no news for anyone
 		return Report{}, err
 	}
+	x, err := v.syncNoted(ctx)
+	return x.report, err
+}
+
+// syncNoted is sync, and says so.
+func (v *Vault) syncNoted(ctx context.Context) (*exchange, error) {
 	v.note(func(l *Latest) { l.Busy = true })
 	x, err := v.sync(ctx)
 	var devices []Device
@@ -49,7 +55,7 @@ func (v *Vault) Sync(ctx context.Context) (Report, error) {
 		devices = x.devices()
 	}
 	v.note(func(l *Latest) { l.ended(x.report, devices, err, v.Now()) })
-	return x.report, err
+	return x, err
 }
 
 func (v *Vault) sync(ctx context.Context) (*exchange, error) {
@@ -84,6 +90,9 @@ func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 // exchange receives, sends, and removes what was deleted from the vault.
 func (x *exchange) exchange() error {
 	x.begun()
+	if x.removed(x.own) { // what it wrote afterwards does not count
+		return errCopied
+	}
 	if err := x.introduce(); err != nil {
 		return err
 	}
@@ -120,8 +129,10 @@ func (x *exchange) last(device string) (n int64) {
 }
 
 // at returns how far a log is known.
-func (x *exchange) at(device string) position {
-	if p, ok := x.state.Logs[device]; ok {
+func (x *exchange) at(device string) position { return positionIn(x.state.Logs, device) }
+
+func positionIn(logs map[string]position, device string) position {
+	if p, ok := logs[device]; ok {
 		return p
 	}
 	return position{Sum: make([]byte, sha256.Size)}
@@ -149,6 +160,10 @@ func (x *exchange) named(device string, number, last int64, err error) bool {
 	case errors.Is(err, ErrMissing):
 		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
 			x.nameOf(device), number, last).WithHint(hint))
+	case errors.Is(err, errOlder) && x.removed(device): // after that
+	case errors.Is(err, errOlder):
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: file %d of %d is sealed with an older key of the vault. What this device wrote from there on waits until it has the new one; nothing else is affected.",
+			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more"))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
 			x.nameOf(device), number).WithHint("update the program on this computer"))

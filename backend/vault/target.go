@@ -46,6 +46,9 @@ func (v *Vault) check(t *Target) (env string, err error) {
 		}
 		return "", nil
 	}
+	if t.User != "" && t.Password == "" { // it is connected again
+		t.Password, _ = v.Secrets.Text(account(t.Address, t.User))
+	}
 	if (t.User == "") != (t.Password == "") {
 		return "", chat.Errorf(chat.CodeInvalid, opConnect, "A user and a password belong together; nothing was changed.")
 	}

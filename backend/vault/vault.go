@@ -135,7 +135,7 @@ type state struct {
 	User    string              `json:"user,omitempty"`
 	Env     string              `json:"env,omitempty"` // the variable that has the password; empty: the keyring has it
 	ID      string              `json:"id"`
-	Key     []byte              `json:"key"`
+	Key     []byte              `json:"key"`  // the keys, oldest first, one after the other
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
 	// Waiting are files of these with parts of sessions that could not be applied.
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
@@ -158,11 +158,14 @@ type waiting struct {
 	Parts int `json:"parts"`
 }
 
-// lockFile is vault.json, the only object that is not sealed.
+// lockFile is vault.json, or keys/N. No other object is plain.
 type lockFile struct {
 	Version int       `json:"version"`
-	ID      string    `json:"id"` // random
+	ID      string    `json:"id"` // of the vault, random
 	Lock    seal.Lock `json:"lock"`
+	// Of keys/N: the key before, and what the renewal says, sealed with this one.
+	Older   []byte `json:"older,omitempty"`
+	Renewal []byte `json:"renewal,omitempty"`
 }
 
 const (
@@ -231,18 +234,19 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if err != nil {
 		return out, placeError(opConnect, t.Address, err)
 	}
-	lock, err := readLock(t.Address, raw)
+	lock, err := readLock(t.Address, lockName, raw)
 	if err != nil {
 		return out, err
 	}
-	key, err := lock.Lock.Open(secret)
-	if errors.Is(err, seal.ErrPassphrase) {
-		return out, chat.WrapError(chat.CodeSealed, opConnect, err, "The passphrase does not open the vault; nothing was changed.")
-	}
+	all, err := locks(ctx, place, t.Address, lock)
 	if err != nil {
-		return out, damagedLock(t.Address, err)
+		return out, err
 	}
-	if lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
+	keys, now, err := unlock(t.Address, all, secret)
+	if err != nil {
+		return out, err
+	}
+	if len(all) == 1 && lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
 		out = Connected{Created: true, Code: code}
 	}
 	done, err := v.useAlone(ctx, opConnect)
@@ -254,12 +258,15 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return out, err
 	}
-	s := state{ID: lock.ID, Key: key[:], Logs: map[string]position{}, Came: chat.FormatTime(v.Now.Now())}
+	s := state{ID: lock.ID, Logs: map[string]position{}, Came: chat.FormatTime(v.Now.Now())}
 	known := err == nil && before.ID == lock.ID // the same one, perhaps elsewhere
 	if known {
 		s = before
 	}
 	s.Address, s.User, s.Env = t.Address, t.User, env
+	if err := v.takeKeys(ctx, place, &s, keys, now); err != nil {
+		return out, err
+	}
 	if err := v.keep(t, env); err != nil {
 		return out, err
 	}
@@ -307,7 +314,7 @@ func free(ctx context.Context, place Place) error {
 var errNoLock = errors.New("it has parts of a vault, and no vault.json")
 
 // ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
-var ours = regexp.MustCompile(`^(?:devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8})(?:-([1-9][0-9]{0,5}))?)$`)
+var ours = regexp.MustCompile(`^(?:keys/[1-9][0-9]{0,5}|devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8})(?:-([1-9][0-9]{0,5}))?)$`)
 
 func isObject(name string) bool { return name == lockName || ours.MatchString(name) }
 
@@ -322,7 +329,7 @@ func numberOf(name string) (device string, number int64, again int, ok bool) {
 	return m[1], number, again, err == nil && number > 0
 }
 
-func readLock(address string, raw []byte) (lockFile, error) {
+func readLock(address, name string, raw []byte) (lockFile, error) {
 	var l lockFile
 	err := json.Unmarshal(raw, &l)
 	switch {
@@ -330,13 +337,13 @@ func readLock(address string, raw []byte) (lockFile, error) {
 		return l, chat.Errorf(chat.CodeNewer, opSync, "The vault in %s was made by a newer version of this program; nothing was changed.", address).
 			WithHint("update the program on this computer")
 	case err != nil || l.ID == "" || !l.Lock.Valid():
-		return l, damagedLock(address, err)
+		return l, damagedLock(address, name, err)
 	}
 	return l, nil
 }
 
-func damagedLock(address string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, opSync, err, "vault.json in %s is damaged; nothing was changed.", address).
+func damagedLock(address, name string, err error) error {
+	return chat.WrapError(chat.CodeCorrupt, opSync, err, "%s in %s is damaged; nothing was changed.", name, address).
 		WithHint("take it from another copy of the folder; it never changes")
 }
 
@@ -356,7 +363,7 @@ func placeError(op, address string, err error) error {
 // state returns what is remembered; CodeNotFound if there is no vault.
 func (v *Vault) state(ctx context.Context) (s state, err error) {
 	raw, err := v.Store.VaultState(ctx)
-	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) != len(seal.Key{})) {
+	if err == nil && (raw == nil || json.Unmarshal(raw, &s) != nil || len(s.Key) == 0 || len(s.Key)%len(seal.Key{}) != 0) {
 		return s, chat.Errorf(chat.CodeNotFound, opSync, "No vault was chosen yet.").
 			WithHint("contextinfinity sync --vault ADDRESS --passphrase-file FILE")
 	}
@@ -379,6 +386,7 @@ type exchange struct {
 	*Vault
 	ctx      context.Context
 	box      box
+	lock     lockFile // of the newest key
 	state    state
 	own      string                      // the name of this device
 	logs     map[string]map[int64]Object // the files that are there, by device
@@ -409,25 +417,36 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	if err != nil {
 		return nil, placeError(opSync, s.Address, err)
 	}
-	lock, err := readLock(s.Address, raw)
-	if err != nil {
+	x := newExchange(v, ctx, place, s)
+	if x.lock, err = readLock(s.Address, lockName, raw); err != nil {
 		return nil, err
 	}
-	x := &exchange{Vault: v, ctx: ctx, box: box{place, seal.Key(s.Key)}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
-	if lock.ID != s.ID || lock.Lock.Key != x.box.key.ID() {
+	if x.lock.ID != s.ID || x.lock.Lock.Key != x.box.keys[0].ID() {
 		return nil, chat.Errorf(chat.CodeConflict, opSync, "%s has another vault than before. Nothing was changed here or there.", s.Address).
 			WithHint("put the vault back, or use the other one: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
 	}
-	objects, err := place.List(ctx, logDir)
-	if err != nil {
-		return nil, placeError(opSync, s.Address, err)
+	if err := x.newest(); err != nil {
+		return nil, err
 	}
-	id, name := v.Store.ThisDevice()
+	return x, x.listLogs()
+}
+
+func newExchange(v *Vault, ctx context.Context, place Place, s state) *exchange {
+	return &exchange{Vault: v, ctx: ctx, box: box{place: place, keys: s.keys()}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
+}
+
+// listLogs lists the files of all logs.
+func (x *exchange) listLogs() error {
+	objects, err := x.box.place.List(x.ctx, logDir)
+	if err != nil {
+		return placeError(opSync, x.state.Address, err)
+	}
+	id, name := x.Store.ThisDevice()
 	x.own = x.box.deviceName(id)
 	for _, o := range objects {
 		x.list(o)
 	}
-	for device := range s.Logs {
+	for device := range x.state.Logs {
 		if x.logs[device] == nil { // its files are gone
 			x.logs[device] = map[int64]Object{}
 		}
@@ -438,7 +457,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 	if name != "" { // it is not read with the data open for reading only
 		x.names[x.own] = name
 	}
-	return x, nil
+	return nil
 }
 
 // list adds an object to the files of the logs. Of the same file, the one that was written last counts.

@@ -120,7 +120,7 @@ func (w *webDAV) Delete(ctx context.Context, name string) error {
 }
 
 // folders matches the folders that have objects. Others, also those that a hostile server invents, are not listed.
-var folders = regexp.MustCompile(`^(?:devices|content|log|log/[0-9a-f]{32})$`)
+var folders = regexp.MustCompile(`^(?:keys|devices|content|log|log/[0-9a-f]{32})$`)
 
 // List implements Place. Most servers refuse to list all folders at once.
 func (w *webDAV) List(ctx context.Context, prefix string) (out []Object, err error) {

@@ -21,7 +21,7 @@ async function page(view: Partial<SyncView> = {}, prepare: (backend: FakeBackend
 
 const connected: Partial<SyncView> = {
   connected: true, address: '/media/usb/vault', exchangedAt: Date.now(),
-  devices: [{ name: 'workshop', log: 'aa', this: true, files: 2, known: 2, writtenAt: 0 }, { name: 'laptop', log: 'bb', this: false, files: 5, known: 3, writtenAt: 0 }],
+  devices: [{ name: 'workshop', log: 'aa', this: true, removed: false, files: 2, known: 2, writtenAt: 0 }, { name: 'laptop', log: 'bb', this: false, removed: false, files: 5, known: 3, writtenAt: 0 }],
 };
 
 async function choosePlace(address: string) {
@@ -129,4 +129,41 @@ test('by hand: exchanged, checked and disconnected, with what stays where', asyn
   await user.click(within(dialog).getByRole('button', { name: 'Disconnect' }));
   expect(await screen.findByText(/shares its sessions with no other/)).toBeVisible();
   expect(backend.vault.view.connected).toBe(false);
+});
+
+test('a computer is removed: what it keeps and what comes first is said, a wrong passphrase too, and the code is kept', async () => {
+  const { called } = await page(connected);
+  expect(await screen.findAllByRole('button', { name: /^Remove/ })).toHaveLength(1);
+  await user.click(screen.getByRole('button', { name: 'Remove laptop' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  for (const said of [/What it has, it keeps/, /First change the password or key of the place/, /other computers ask for the passphrase/]) expect(dialog.getByText(said)).toBeVisible();
+  await user.type(dialog.getByLabelText('Passphrase or recovery code'), 'wrong');
+  await user.type(dialog.getByLabelText('New passphrase of the vault'), 'one two');
+  await user.type(dialog.getByLabelText('The same again'), 'one tw');
+  expect(dialog.getByRole('button', { name: 'Continue' })).toBeDisabled();
+  await user.type(dialog.getByLabelText('The same again'), 'o');
+  await user.click(dialog.getByRole('button', { name: 'Continue' }));
+  const group = await dialog.findByLabelText('Last group of the code');
+  await waitFor(() => expect(group).toHaveFocus());
+  expect(dialog.getByRole('button', { name: 'Remove laptop' })).toBeDisabled();
+  await user.type(group, 'pqrs');
+  await user.click(dialog.getByRole('button', { name: 'Remove laptop' }));
+  expect(await dialog.findByText(/does not open the vault/)).toBeVisible();
+  const secret = dialog.getByLabelText('Passphrase or recovery code');
+  await waitFor(() => expect(secret).toHaveFocus());
+  await user.clear(secret);
+  await user.type(secret, 'correct horse');
+  await user.click(dialog.getByRole('button', { name: 'Continue' }));
+  await user.click(await dialog.findByRole('button', { name: 'Remove laptop' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(called('remove')).toEqual([['bb', 'wrong', 'one two'], ['bb', 'correct horse', 'one two']]);
+  expect(called('newCode')).toHaveLength(1);
+  expect(within(screen.getByText('laptop').closest('li')!).getByText('removed')).toBeVisible();
+  expect(screen.queryByRole('button', { name: /^Remove/ })).toBeNull();
+});
+
+test('a vault that asks for its passphrase again is connected with the address that is known', async () => {
+  await page(connected);
+  await user.click(await screen.findByRole('button', { name: 'Connect a vault…' }));
+  expect(await screen.findByLabelText('Folder or address')).toHaveValue('/media/usb/vault');
 });

@@ -2378,6 +2378,8 @@ export interface SyncDevice {
   /** its name in the vault */
   log: string;
   this: boolean;
+  /** what it writes counts no more */
+  removed: boolean;
   /** in the vault */
   files: number;
   /** of these, here; of this computer: sent */
@@ -3529,9 +3531,9 @@ export interface SyncService {
    * CodeInvalid.
    */
   find(place: SyncPlace): Promise<boolean>;
-  /** Cancel ends a running Find or Connect. */
+  /** Cancel ends a running Find, Connect or Remove. */
   cancel(): Promise<void>;
-  /** NewCode makes a recovery code, which Connect makes valid if it creates a vault. */
+  /** NewCode makes a recovery code, which Connect makes valid if it creates a vault, and Remove. */
   newCode(): Promise<string>;
   /**
    * Connect chooses the vault in a place, or creates it there with a passphrase and the code of NewCode, and exchanges
@@ -3541,6 +3543,14 @@ export interface SyncService {
    * CodeNewer.
    */
   connect(place: SyncPlace, secret: string): Promise<boolean>;
+  /**
+   * Remove excludes another computer, by its log, from what is written to the vault from now on: that has a new key,
+   * the passphrase and the code of NewCode. secret is the passphrase or recovery code until now.
+   *
+   * Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeConflict
+   * (another computer did the same).
+   */
+  remove(log: string, secret: string, passphrase: string): Promise<void>;
   /** Now exchanges in the background. */
   now(): Promise<void>;
   /** Check reads back everything in the vault. It changes nothing. */

@@ -28,7 +28,7 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
   };
   const exchanged = () => change({
     busy: false, exchangedAt: store.now(), error: null,
-    devices: [{ name: 'workshop', log: 'aa', this: true, files: 1, known: 1, writtenAt: store.now() }, { name: 'laptop', log: 'bb', this: false, files: 3, known: 3, writtenAt: store.now() - 3_600_000 }],
+    devices: [{ name: 'workshop', log: 'aa', this: true, removed: false, files: 1, known: 1, writtenAt: store.now() }, { name: 'laptop', log: 'bb', this: false, removed: false, files: 3, known: 3, writtenAt: store.now() - 3_600_000 }],
   });
   const find = (address: string) => {
     if (address.startsWith('/missing')) throw new BackendError(errorView(`There is no folder ${address}; nothing was changed.`, 'create it first, or connect the drive', 'not_found'));
@@ -45,6 +45,11 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
       change({ ...disconnected(), connected: true, address: address.trim(), user, busy: true });
       exchanged();
       return created;
+    },
+    remove: async (log, secret, passphrase) => {
+      if (secret !== vault.passphrase) throw new BackendError(errorView('The passphrase does not open the vault; nothing was changed.', '', 'sealed'));
+      vault.passphrase = passphrase;
+      change({ devices: vault.view.devices.map((device) => (device.log === log ? { ...device, removed: true } : device)) });
     },
     now: async () => exchanged(),
     check: async () => tasks.start({ kind: 'check_vault', title: 'Check the vault', unit: '', total: 1, details: [''], ends: (cancelled) => (cancelled ? {} : { check: { problems: vault.findings.length, findings: vault.findings } }) }),

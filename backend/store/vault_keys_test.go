@@ -1,0 +1,365 @@
+package store
+
+import (
+	"context"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/vault"
+	"contextinfinity/test/testtier"
+)
+
+const newPassphrase = "another passphrase"
+
+// log is the name of a member's log.
+func (m *member) log() string {
+	m.Helper()
+	status, err := m.vault.Status(m.ctx)
+	m.ok(err)
+	return status.Devices[slices.IndexFunc(status.Devices, func(d vault.Device) bool { return d.This })].Log
+}
+
+// removes removes a log from the vault, and returns the new recovery code.
+func (m *member) removes(log, secret string) string {
+	m.Helper()
+	code := seal.NewCode()
+	_, err := m.vault.Remove(m.ctx, log, secret, newPassphrase, code)
+	m.ok(err)
+	return code
+}
+
+func (m *member) connects(secret string) error {
+	_, err := m.vault.Connect(m.ctx, vault.Target{Address: m.folder}, secret)
+	return err
+}
+
+// asks reports an error if the exchange does not ask for the new key, or does anything.
+func (m *member) asks() {
+	m.Helper()
+	before := objects(m, m.folder)
+	out, err := m.vault.Sync(m.ctx)
+	if err == nil || !strings.Contains(err.Error(), "was renewed on another computer") || out.ReceivedEvents > 0 || len(added(before, objects(m, m.folder), "")) > 0 {
+		m.Errorf("%s: %+v, %v", m.name, out, err)
+	}
+}
+
+// problem returns the message of the only problem of an exchange; empty: there is none.
+func (m *member) problem() string {
+	m.Helper()
+	out, err := m.vault.Sync(m.ctx)
+	m.ok(err)
+	if len(out.Problems) > 1 {
+		m.Errorf("%s: %v", m.name, out.Problems)
+	}
+	for _, p := range out.Problems {
+		return p.Error()
+	}
+	return ""
+}
+
+// exchanged are members in folders of their own that have exchanged everything, and one session of all.
+func exchanged(t *testing.T, n int) ([]*member, chat.Session) {
+	all, s := members(t, n, true)
+	for i, m := range all {
+		if i > 0 { // what is theirs is on branches of their own
+			m.full(m.own(s.ActiveBranch, true), "before by "+m.name, "said")
+		}
+	}
+	all[0].full(s.ActiveBranch, "before by A", "said")
+	settle(t, all)
+	return all, s
+}
+
+// TestARemovedDevice: what follows a removal is sealed with a new key. The other device asks for it; what it had read and written before counts
+// once it has the key, and not before. The removed one reads nothing new, and what it writes is ignored. New devices join with what opens the
+// newest lock only, and have everything. Given the passphrase, the removed one comes back under another name.
+func TestARemovedDevice(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b, c := all[0], all[1], all[2]
+	code, _ := aVault()
+	c.full(c.own(s.ActiveBranch, true), "known to B only", strings.Repeat("a long answer ", 10_000))
+	c.sync()
+	carry(t, c.folder, b.folder, nil)
+	b.sync()
+	b.full(b.own(s.ActiveBranch, true), "not known to A", strings.Repeat("a longer answer ", 10_000))
+	b.sync()
+	ofC := c.log()
+	if _, err := a.vault.Remove(a.ctx, ofC, "wrong", newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeSealed {
+		t.Errorf("a wrong passphrase: %v", err)
+	}
+	if _, err := a.vault.Remove(a.ctx, ofC, code, "", seal.NewCode()); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("no new passphrase: %v", err)
+	}
+	if _, err := a.vault.Remove(a.ctx, a.log(), code, newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("itself: %v", err)
+	}
+	renewed := a.removes(ofC, code)
+	a.full(a.own(s.ActiveBranch, true), "since the removal", "said since")
+	a.sync()
+	c.full(c.own(s.ActiveBranch, true), "by C, which does not know of it", "said")
+	c.sync()
+	carry(t, c.folder, a.folder, nil)
+	carry(t, b.folder, a.folder, nil)
+	if got := a.problem(); !strings.Contains(got, "is sealed with an older key of the vault") {
+		t.Errorf("before B has the new key: %q", got)
+	}
+
+	carry(t, a.folder, b.folder, nil)
+	carry(t, a.folder, c.folder, nil)
+	b.asks()
+	c.asks()
+	for _, secret := range []string{code, "a passphrase"} {
+		if err := b.connects(secret); chat.CodeOf(err) != chat.CodeSealed {
+			t.Errorf("what opened the vault before: %v", err)
+		}
+	}
+	b.asks()
+	b.ok(b.connects(newPassphrase))
+	settle(t, []*member{a, b})
+	words := []string{"before by A", "before by B", "before by C", "known to B only", "not known to A", "since the removal"}
+	late := "by C, which does not know of it"
+	devs, _ := devices(t, 1)
+	d := &member{device: devs[0], folder: t.TempDir(), place: vault.Places{}.Open}
+	d.begin()
+	carry(t, a.folder, d.folder, nil)
+	if err := d.connects(code); chat.CodeOf(err) != chat.CodeSealed {
+		t.Errorf("a new device with the code before: %v", err)
+	}
+	d.ok(d.connects(newPassphrase))
+	d.ok(d.connects(renewed))
+	settle(t, []*member{a, b, d})
+	if got := d.said(s.ID, append(words, late)...); !slices.Equal(got, words) {
+		t.Errorf("a new device has %q", got)
+	}
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	for _, d := range status.Devices {
+		if d.Removed != (d.Log == ofC) || d.Removed && d.Files != d.Known {
+			t.Errorf("%+v", d)
+		}
+	}
+
+	carry(t, a.folder, c.folder, nil)
+	c.ok(c.connects(newPassphrase))
+	if out := c.sync(); !out.Departed || c.log() == ofC {
+		t.Errorf("the removed one: %+v", out)
+	}
+	settle(t, []*member{a, b, c})
+	if got := b.said(s.ID, late); len(got) != 1 {
+		t.Error("what the removed one wrote meanwhile has not come")
+	}
+}
+
+// TestAFileThatIsForgedWithAnOlderKey is named and not taken, although it follows from the last one of its log.
+func TestAFileThatIsForgedWithAnOlderKey(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b := all[0], all[1]
+	code, _ := aVault()
+	thief := b.from(b.saved(), false)
+	thief.folder = t.TempDir()
+	carry(t, b.folder, thief.folder, nil)
+	thief.ok(thief.connects(code))
+	a.removes(all[2].log(), code)
+	carry(t, a.folder, b.folder, nil)
+	b.ok(b.connects(newPassphrase))
+	settle(t, all[:2])
+	before := objects(t, a.folder)
+	thief.full(thief.own(s.ActiveBranch, true), "forged", "said")
+	thief.sync()
+	carry(t, thief.folder, a.folder, nil)
+	if got := a.problem(); !strings.Contains(got, "is sealed with an older key of the vault") || len(a.said(s.ID, "forged")) > 0 {
+		t.Errorf("%q", got)
+	}
+	fill(t, a.folder, before)
+	settle(t, all[:2])
+}
+
+// TestADeviceThatNeverTakesTheNewKey: what it wrote without the others counts when it is removed too.
+func TestADeviceThatNeverTakesTheNewKey(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b := all[0], all[1]
+	code, _ := aVault()
+	b.full(b.own(s.ActiveBranch, true), "not known to A", "said")
+	b.sync()
+	a.removes(all[2].log(), code)
+	carry(t, b.folder, a.folder, nil)
+	if got := a.problem(); !strings.Contains(got, "or remove it, if it does not exist") || len(a.said(s.ID, "not known to A")) > 0 {
+		t.Errorf("%q", got)
+	}
+	a.removes(b.log(), newPassphrase)
+	a.sync()
+	if len(a.said(s.ID, "not known to A")) != 1 {
+		t.Error("it is lost")
+	}
+	settle(t, all[:1])
+}
+
+// renewing is a place to which something happens before a new key is stored.
+type renewing struct {
+	vault.Place
+	do func()
+}
+
+func (p *renewing) PutNew(ctx context.Context, name string, b []byte) error {
+	if do := p.do; do != nil && strings.HasPrefix(name, "keys/") {
+		p.do = nil
+		do()
+	}
+	return p.Place.PutNew(ctx, name, b)
+}
+
+// TestTwoRemovalsAtOnce: the second is refused, and is done again with the key of the first. If a program that synchronizes folders lets both
+// happen, and keeps one, the other device asks for its key, and nothing that was written with the other one is lost.
+func TestTwoRemovalsAtOnce(t *testing.T) {
+	code, _ := aVault()
+	all, _ := exchanged(t, 4)
+	a, b, ofC, ofD := all[0], all[1], all[2].log(), all[3].log()
+	b.folder = a.folder
+	b.ok(b.connects(code))
+	place := &renewing{vault.Folder(a.folder), func() { b.removes(ofC, code) }}
+	a.place = func(vault.Target) (vault.Place, error) { return place, nil }
+	if _, err := a.vault.Remove(a.ctx, ofD, code, newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "at the same time") {
+		t.Errorf("%v", err)
+	}
+	a.asks()
+	a.ok(a.connects(newPassphrase))
+	a.removes(ofD, newPassphrase)
+	b.asks()
+	b.ok(b.connects(newPassphrase))
+	settle(t, all[:2])
+	status, err := b.vault.Status(b.ctx)
+	b.ok(err)
+	for _, d := range status.Devices {
+		if d.Removed != (d.Log == ofC || d.Log == ofD) {
+			t.Errorf("%+v", d)
+		}
+	}
+
+	all, s := exchanged(t, 4)
+	a, b = all[0], all[1]
+	a.removes(all[2].log(), code)
+	b.removes(all[3].log(), code)
+	b.full(b.own(s.ActiveBranch, true), "with a key that is lost", "said")
+	b.sync()
+	a.ok(os.Remove(filepath.Join(b.folder, "keys", "2")))
+	carry(t, a.folder, b.folder, nil)
+	b.asks()
+	b.ok(b.connects(newPassphrase))
+	settle(t, all[:2])
+	if len(a.said(s.ID, "with a key that is lost")) != 1 {
+		t.Error("it is lost")
+	}
+}
+
+// TestKeysThatWereSetBack: without a key that a device knows, nothing is exchanged, and nothing is written with an older one.
+func TestKeysThatWereSetBack(t *testing.T) {
+	all, s := exchanged(t, 2)
+	a := all[0]
+	code, _ := aVault()
+	before := objects(t, a.folder)
+	a.removes(all[1].log(), code)
+	a.full(s.ActiveBranch, "since", "said")
+	after := objects(t, a.folder)
+	fill(t, a.folder, before)
+	if out, err := a.vault.Sync(a.ctx); err == nil || !strings.Contains(err.Error(), "keys/2 is missing") || out.SentFiles > 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := a.connects(code); err == nil || !strings.Contains(err.Error(), "keys/2 is missing") {
+		t.Errorf("connected again: %v", err)
+	}
+	if now := objects(t, a.folder); len(now) != len(before) {
+		t.Errorf("%q were written", added(before, now, ""))
+	}
+	after["keys/2"] = flipped(after["keys/2"], len(after["keys/2"])-20)
+	fill(t, a.folder, after)
+	if _, err := a.vault.Sync(a.ctx); err == nil || !strings.Contains(err.Error(), "keys/2 in") {
+		t.Errorf("a damaged one: %v", err)
+	}
+	after["keys/2"] = flipped(after["keys/2"], len(after["keys/2"])-20)
+	fill(t, a.folder, after)
+	if out := a.sync(); out.SentFiles != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestARemovalThatIsKilledContinues: killed before or after any write, a device either did not remove, or asks for the new key, of which the code
+// that was kept is valid.
+func TestARemovalThatIsKilledContinues(t *testing.T) {
+	code, _ := aVault()
+	for n, ended := 1, false; !ended; n += testtier.Size(3, 1) {
+		for _, after := range []bool{false, true} {
+			all, s := exchanged(t, 2)
+			a, renewed := all[0], seal.NewCode()
+			ofB := all[1].log()
+			a.full(s.ActiveBranch, "more", "said")
+			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
+			_, err := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Remove(a.ctx, ofB, code, newPassphrase, renewed)
+			ended = err == nil
+			a.reopen()
+			a.begin()
+			if objects(t, a.folder)["keys/2"] == nil {
+				renewed = a.removes(ofB, code)
+			} else if _, err := a.vault.Sync(a.ctx); err != nil {
+				a.ok(a.connects(renewed))
+			}
+			a.full(s.ActiveBranch, "since", "said")
+			a.sync()
+			settle(t, all[:1])
+			if devices, err := a.vault.Status(a.ctx); err != nil || !devices.Devices[1].Removed {
+				t.Fatalf("point %d, after %v: %+v, %v", n, after, devices, err)
+			}
+			for _, m := range all {
+				m.ok(m.Store.Close())
+			}
+		}
+	}
+}
+
+// TestADeletionDoesNotWaitForARemovedDevice: its answer counts as given, and its files are written again.
+func TestADeletionDoesNotWaitForARemovedDevice(t *testing.T) {
+	all, s := exchanged(t, 2)
+	a, b := all[0], all[1]
+	code, _ := aVault()
+	b.full(b.own(s.ActiveBranch, true), "canary of B", "said")
+	b.sync()
+	a.erased(s.ID)
+	a.sync()
+	carry(t, b.folder, a.folder, nil)
+	a.sync()
+	status, err := a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) != 1 || len(a.holding("canary of B")) != 1 {
+		t.Fatalf("before the removal: %+v, in %q", status.Deletions, a.holding("canary of B"))
+	}
+	a.removes(b.log(), code)
+	a.sync()
+	status, err = a.vault.Status(a.ctx)
+	a.ok(err)
+	if len(status.Deletions) > 0 || len(a.holding("canary of B")) > 0 {
+		t.Errorf("after the removal: %+v, in %q", status.Deletions, a.holding("canary of B"))
+	}
+}
+
+// removesAny removes another device, if there is one, and tells the members the new code.
+func (m *member) removesAny(r *rand.Rand, all []*member) bool {
+	m.Helper()
+	m.exchange()
+	status, err := m.vault.Status(m.ctx)
+	m.ok(err)
+	others := slices.DeleteFunc(status.Devices, func(d vault.Device) bool { return d.This })
+	if len(others) == 0 {
+		return false
+	}
+	code, _ := aVault()
+	code = m.removes(others[r.Intn(len(others))].Log, code)
+	for _, other := range all {
+		other.code = code
+	}
+	return true
+}
