@@ -505,3 +505,39 @@ func TestACopyWithValues(t *testing.T) {
 		}
 	}
 }
+
+// TestAnImportTravels: what was imported on one device is not imported again on another. If it has grown, the rest goes to a branch of
+// the other device.
+func TestAnImportTravels(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	first := foreign("t2", "t1 - one 1", "t2 t1 two 2")
+	grown := foreign("t3", "t1 - one 1", "t2 t1 two 2", "t3 t2 three 3")
+	session := a.imports(first).Session
+	exchanged(t, a, b)
+	if out := b.imports(first); out.Outcome != chat.ImportAlready || out.Session != session {
+		t.Errorf("the same again: %+v", out)
+	}
+	if out := b.imports(grown); out.Outcome != chat.ImportGrown || out.Session != session || out.Turns != 1 {
+		t.Errorf("grown: %+v", out)
+	}
+	exchanged(t, a, b)
+	for _, m := range all {
+		s, err := m.Session(m.ctx, session)
+		m.ok(err)
+		turns, err := m.Lineage(m.ctx, chat.LineageQuery{Branch: s.ActiveBranch})
+		if err != nil || len(turns) != 3 || brief(turns[2]) != "three > 3" {
+			t.Errorf("%s has %d turns (%v)", m.name, len(turns), err)
+		}
+		if out := m.imports(grown); out.Outcome != chat.ImportAlready || out.Session != session {
+			t.Errorf("%s: grown again: %+v", m.name, out)
+		}
+	}
+	a.erased(session)
+	exchanged(t, a, b)
+	for name, text := range a.opened() {
+		if strings.Contains(text, "content t1") {
+			t.Errorf("%s has keys of what was deleted", name)
+		}
+	}
+}

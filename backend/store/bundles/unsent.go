@@ -312,6 +312,11 @@ func (c *cutter) add(r schema.EventRow) error {
 			return err
 		}
 	}
+	if keys, err := importKeys(c.x.db, r); err != nil {
+		return err
+	} else if len(keys) > 0 {
+		p.Contents = keys
+	}
 	if e.Payload != nil && !e.Intact() {
 		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // damaged, or the event that names it has not come
 			return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), errors.New("its content is not what was stored"))
