@@ -475,13 +475,13 @@ func TestValuesOfNoUse(t *testing.T) {
 		change(&v)
 		list = append(list, v)
 	}
-	out, err := m.TakeValues(m.ctx, list)
+	out, err := m.TakeValues(m.ctx, list, false)
 	m.ok(err)
 	if out.Changed != 1 || len(out.Left) != len(list)-1 {
 		t.Errorf("%d were taken, and %d of %d named: %v", out.Changed, len(out.Left), len(list)-1, out.Left)
 	}
 	m.shows("prompt Greeting: Hi")
-	out, err = m.TakeValues(m.ctx, list[:1])
+	out, err = m.TakeValues(m.ctx, list[:1], false)
 	if err != nil || out.Changed != 0 {
 		t.Errorf("taken again: %+v %v", out, err)
 	}
@@ -504,6 +504,33 @@ func TestACopyWithValues(t *testing.T) {
 			t.Errorf("%s has %q", m.name, got)
 		}
 	}
+}
+
+// TestARestoreBringsBack: what a backup has is not deleted again because it was deleted since.
+func TestARestoreBringsBack(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	poet := a.assistant("", "Poet", "one")
+	p := a.project("Garden")
+	a.document(p.ID, "soil.txt", "dry")
+	exchanged(t, a, b)
+	saved := a.saved()
+	a.ok(a.DeleteAssistant(a.ctx, poet))
+	_, err := a.Delete(a.ctx, chat.DeletionProject, string(p.ID))
+	a.ok(err)
+	greeting := a.prompt("", "Greeting", "Hi")
+	exchanged(t, a, b)
+	b.shows("prompt Greeting: Hi")
+	a.ok(a.Store.Close())
+	a = a.from(saved, true)
+	exchanged(t, a, b)
+	for _, m := range []*member{a, b} {
+		m.shows("assistant Poet: one", "project Garden: one, two", "prompt Greeting: Hi")
+	}
+	b.ok(b.DeleteAssistant(b.ctx, poet))
+	b.ok(b.DeleteSavedPrompt(b.ctx, greeting))
+	exchanged(t, a, b)
+	a.shows("project Garden: one, two")
 }
 
 // TestAnImportTravels: what was imported on one device is not imported again on another. If it has grown, the rest goes to a branch of

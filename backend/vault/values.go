@@ -31,8 +31,8 @@ func snapshotName(device string, number int64) string {
 type Records interface {
 	// Values returns all that travels, also what was deleted, and how much was changed since the last call.
 	Values(ctx context.Context) (all []bundle.Value, changed int, err error)
-	// TakeValues takes what is newer than here.
-	TakeValues(ctx context.Context, list []bundle.Value) (bundle.TakenValues, error)
+	// TakeValues takes what is newer than here; keep: what was deleted elsewhere stays, except documents of projects.
+	TakeValues(ctx context.Context, list []bundle.Value, keep bool) (bundle.TakenValues, error)
 	// DropFile removes a session from its project, if it is a file of one.
 	DropFile(ctx context.Context, session chat.SessionID) (file bool, err error)
 }
@@ -107,7 +107,8 @@ func (x *exchange) takeValues(final bool) error {
 			coming = append(coming, s.Values...)
 		}
 	}
-	taken, err := x.Records.TakeValues(x.ctx, coming)
+	// Data that was restored or copied, or is new in the vault, has what others deleted before they knew that.
+	taken, err := x.Records.TakeValues(x.ctx, coming, x.state.Exchanged == "")
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func withoutImportKeys(parcels []bundle.Parcel) (rest []bundle.Parcel, keys []im
 		for _, c := range p.Contents {
 			var some []importKey
 			if c.Kind != bundle.ImportKeys || c.Bytes != nil && json.Unmarshal(c.Bytes, &some) != nil {
-				return nil, nil, invalidBundle("the keys of an import cannot be read")
+				return nil, nil, invalidBundle("one of its records is invalid, or has the id of a record of another session here")
 			}
 			keys = append(keys, some...)
 		}

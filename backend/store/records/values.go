@@ -174,15 +174,20 @@ func (s *Records) Values(ctx context.Context) (all []bundle.Value, changed int, 
 type valueTaker struct {
 	*core.Tx
 	here  map[valueKey]valueHere
+	keep  bool                         // what was deleted elsewhere
 	names map[string]map[string]string // by kind: ids by name, as nameOf folds it
 	out   bundle.TakenValues
 }
 
 // TakeValues takes those values of other devices that are newer than what is here. Of two with one name, the one with the
 // greater id gets a number, which is a change of this device. Projects that were deleted elsewhere are left to the caller.
-func (s *Records) TakeValues(ctx context.Context, list []bundle.Value) (out bundle.TakenValues, err error) {
+// keep: what was deleted elsewhere stays, except documents.
+func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool) (out bundle.TakenValues, err error) {
+	if len(list) == 0 {
+		return out, nil
+	}
 	err = s.Write(ctx, opValues, func(t *core.Tx) (err error) {
-		k := valueTaker{Tx: t, names: map[string]map[string]string{}}
+		k := valueTaker{Tx: t, keep: keep, names: map[string]map[string]string{}}
 		if k.here, err = valuesHere(t.DB, t.Device.ID); err != nil {
 			return err
 		}
@@ -306,17 +311,18 @@ var errLater = errors.New("later")
 func (k *valueTaker) take(v valueHere, last bool) error {
 	key := valueKey{v.Kind, v.ID}
 	old := k.here[key]
-	if v.Deleted && v.Kind == "project" && old.body != nil {
+	if v.Deleted && v.Kind != "document" && old.body != nil {
 		documents, err := sqlite.All[int](k.DB, `SELECT 1 FROM project_files WHERE project_id = ? AND kind = 'document' AND current = 1`, v.ID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(documents) == 0 {
+		case k.keep || len(documents) > 0: // who deleted it did not know these: it stays, which is a change of this device
+			v.Deleted = false
+			return putMark(k.Tx, v.Value)
+		case v.Kind == "project":
 			k.out.Projects = append(k.out.Projects, v.ID)
 			return nil
 		}
-		v.Deleted = false // who deleted it did not know these: it stays, which is a change of this device
-		return putMark(k.Tx, v.Value)
 	}
 	if !bytes.Equal(old.Body, v.Body) {
 		if err := k.change(key, v.body, last); err != nil {
