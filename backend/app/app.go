@@ -332,6 +332,7 @@ func (a *app) openTransfers(count func(string) int) {
 	})
 	a.Vault = vault.New(vault.Deps{
 		Store:   a.Store,
+		Records: a.Store,
 		Secrets: a.Keys.Store,
 		Now:     time.Now,
 		Place:   vault.Places{Client: a.client}.Open,
@@ -341,7 +342,14 @@ func (a *app) openTransfers(count func(string) int) {
 		},
 		Deletable: a.Store.Deletable, Undeleted: a.Store.Undeleted, Uncertified: a.Store.Uncertified,
 		DeleteTurn: a.Deletion.DeleteTurnAs,
-		Noted:      func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
+		DeleteProject: func(ctx context.Context, id string) (chat.Receipt, error) {
+			return a.Deletion.Delete(ctx, chat.DeletionProject, id, nil)
+		},
+		Valued: func() {
+			a.fanout.Change(chat.Change{Kind: chat.ChangeLibrary})
+			a.indexed(chat.ChangeProjects)
+		},
+		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
 		Exchange: func(ctx context.Context) (bool, error) {

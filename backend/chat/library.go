@@ -2,6 +2,8 @@ package chat
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -126,4 +128,23 @@ func ByName[T any](all []T, name string, nameOf func(T) string) (T, bool) {
 // CompareNames orders names for people: ignoring case first.
 func CompareNames(a, b string) int {
 	return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+}
+
+// numbered matches a name that ends with a number in parentheses.
+var numbered = regexp.MustCompile(`^(.+) \(\d+\)$`)
+
+// FreeName returns a name of at most a number of characters, with a number after it if it is taken.
+func FreeName(name string, most int, taken func(string) bool) string {
+	free := name
+	if m := numbered.FindStringSubmatch(name); m != nil && taken(name) {
+		name = m[1]
+	}
+	for n := 2; taken(free); n++ {
+		end := fmt.Sprintf(" (%d)", n)
+		if r := []rune(name); len(r)+len(end) > most {
+			name = strings.TrimSpace(string(r[:most-len(end)]))
+		}
+		free = name + end
+	}
+	return free
 }

@@ -245,7 +245,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			Turns:         engine,
 			Jobs:          runner,
 			Reconciler:    reconciler,
-			Vault:         vault.New(vault.Deps{Store: db, Uncertified: db.Uncertified, Secrets: setup.Keys.Store, Now: time.Now, Place: vault.Places{}.Open}),
+			Vault:         vault.New(vault.Deps{Store: db, Records: db, Uncertified: db.Uncertified, Secrets: setup.Keys.Store, Now: time.Now, Place: vault.Places{}.Open}),
 			VaultSchedule: schedule,
 			Branches:      branchService,
 			Answers:       answers.New(db, engine, branchService),

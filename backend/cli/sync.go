@@ -198,9 +198,9 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		doc = append(doc, field{"recovery_code", connected.Code})
 	}
 	doc = append(doc, fields{
-		{"sent", fields{{"files", done.SentFiles}, {"events", done.SentEvents}, {"bytes", done.SentBytes}}},
+		{"sent", fields{{"files", done.SentFiles}, {"events", done.SentEvents}, {"bytes", done.SentBytes}, {"values", done.SentValues}}},
 		{"received", fields{
-			{"files", done.ReceivedFiles}, {"events", done.ReceivedEvents}, {"turns", done.ReceivedTurns},
+			{"files", done.ReceivedFiles}, {"events", done.ReceivedEvents}, {"turns", done.ReceivedTurns}, {"values", done.ReceivedValues},
 			{"sessions", append([]chat.SessionID{}, done.Sessions...)},
 			{"deleted", append([]chat.SessionID{}, done.Deleted...)},
 			{"kept_as", append([]chat.SessionID{}, done.Kept...)},
@@ -218,6 +218,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		printCode(o, connected)
 		o.printf("Received: %s in %s. Sent: %s in %s, %s.\n", plural(done.ReceivedTurns, "turn"), plural(len(done.Sessions), "session"),
 			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
+		o.printIf(done.ReceivedValues+done.SentValues > 0, "Assistants, prompts, projects and their documents: %d received, %d sent.\n", done.ReceivedValues, done.SentValues)
 		if n := len(done.Running); n > 0 {
 			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
 		}

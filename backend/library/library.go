@@ -8,9 +8,7 @@ package library
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -180,7 +178,7 @@ func (l *Library) addAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 		return a, err
 	}
 	a.ID = ""
-	a.Name = freeName(a.Name, func(name string) bool {
+	a.Name = chat.FreeName(a.Name, chat.MaxLibraryNameRunes, func(name string) bool {
 		_, taken := chat.ByName(all, name, func(a chat.Assistant) string { return a.Name })
 		return taken
 	})
@@ -215,7 +213,7 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 			out.Known++
 			continue
 		}
-		p.Name = freeName(p.Name, func(name string) bool { _, taken := texts[strings.ToLower(name)]; return taken })
+		p.Name = chat.FreeName(p.Name, chat.MaxLibraryNameRunes, func(name string) bool { _, taken := texts[strings.ToLower(name)]; return taken })
 		texts[strings.ToLower(p.Name)] = p.Text
 		add = append(add, p)
 	}
@@ -223,25 +221,6 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 		out.Added, err = l.PutSavedPrompts(ctx, add)
 	}
 	return out, err
-}
-
-// numbered matches a name that ends with a number in parentheses.
-var numbered = regexp.MustCompile(`^(.+) \(\d+\)$`)
-
-// freeName returns the name, with a number after it if it is taken.
-func freeName(name string, taken func(string) bool) string {
-	free := name
-	if m := numbered.FindStringSubmatch(name); m != nil && taken(name) {
-		name = m[1]
-	}
-	for n := 2; taken(free); n++ {
-		end := fmt.Sprintf(" (%d)", n)
-		if r := []rune(name); len(r)+len(end) > chat.MaxLibraryNameRunes {
-			name = strings.TrimSpace(string(r[:chat.MaxLibraryNameRunes-len(end)]))
-		}
-		free = name + end
-	}
-	return free
 }
 
 // Fill fills in a saved prompt as the function Fill does; the date defaults to today's.

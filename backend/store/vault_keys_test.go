@@ -363,3 +363,33 @@ func (m *member) removesAny(r *rand.Rand, all []*member) bool {
 	}
 	return true
 }
+
+// TestValuesAfterARemoval: what a removed device changed outside of sessions is not taken, and leaves the vault. What another one changed before it
+// had the new key is, afterwards.
+func TestValuesAfterARemoval(t *testing.T) {
+	all, _ := exchanged(t, 3)
+	a, b, c := all[0], all[1], all[2]
+	b.assistant("", "Poet", "Rhyme.")
+	settle(t, all)
+	code, _ := aVault()
+	ofC := c.log()
+	a.removes(ofC, code)
+	a.sync()
+	c.assistant("", "Spy", "Listen.")
+	c.sync()
+	b.prompt("", "Greeting", "Hello")
+	b.sync()
+	carry(t, b.folder, a.folder, nil)
+	carry(t, c.folder, a.folder, nil)
+	a.sync()
+	a.shows("assistant Poet: Rhyme.")
+	if names := added(nil, objects(t, a.folder), "log/"+ofC+"/values-"); len(names) > 0 {
+		t.Errorf("the vault has %q", names)
+	}
+	carry(t, a.folder, b.folder, nil)
+	b.ok(b.connects(newPassphrase))
+	settle(t, []*member{a, b})
+	for _, m := range []*member{a, b} {
+		m.shows("assistant Poet: Rhyme.", "prompt Greeting: Hello")
+	}
+}

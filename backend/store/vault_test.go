@@ -92,12 +92,15 @@ func (m *member) begin() {
 
 func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, error)) *vault.Vault {
 	return vault.New(vault.Deps{
-		Store: store, Secrets: m.keys, Now: m.clock.Now, Place: place,
+		Store: store, Records: m.Store, Secrets: m.keys, Now: m.clock.Now, Place: place,
 		Delete: func(ctx context.Context, s chat.SessionID, seen map[string]int64) (chat.Receipt, error) {
 			return m.DeleteAsSeen(ctx, s, seen)
 		},
 		Deletable: m.Deletable, Undeleted: m.Undeleted, Uncertified: m.Uncertified,
 		DeleteTurn: m.DeleteTurnAs,
+		DeleteProject: func(ctx context.Context, id string) (chat.Receipt, error) {
+			return m.Delete(ctx, chat.DeletionProject, id)
+		},
 	})
 }
 
@@ -144,14 +147,28 @@ func objects(t testing.TB, folder string) map[string][]byte {
 	return out
 }
 
-// carry copies files that are missing from one folder to another: all, or each with a chance of one half.
+// carry copies files that are missing from one folder to another: all, or each with a chance of one half. Values that were
+// replaced are removed.
 func carry(t testing.TB, from, to string, r *rand.Rand) {
 	t.Helper()
 	there := objects(t, to)
 	for name, content := range objects(t, from) {
-		if there[name] != nil || r != nil && r.Intn(2) == 0 {
+		toss := rand.Intn
+		if r != nil && !strings.Contains(name, "/values-") { // so that they do not change the rest of a history
+			toss = r.Intn
+		}
+		if there[name] != nil || r != nil && toss(2) == 0 || outdated(name, there) {
 			continue
 		}
+		for other := range there {
+			if outdated(other, map[string][]byte{name: nil}) {
+				if err := os.Remove(filepath.Join(to, filepath.FromSlash(other))); err != nil {
+					t.Fatal(err)
+				}
+				delete(there, other)
+			}
+		}
+		there[name] = content
 		path := filepath.Join(to, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -160,6 +177,17 @@ func carry(t testing.TB, from, to string, r *rand.Rand) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// outdated reports whether an object has values that others replace.
+func outdated(name string, by map[string][]byte) bool {
+	dir, own, ok := strings.Cut(name, "/values-")
+	for other := range by {
+		if device, number, is := strings.Cut(other, "/values-"); ok && is && device == dir && number > own {
+			return true
+		}
+	}
+	return false
 }
 
 // members are devices that share a session, which all have already or get from the vault.
@@ -205,23 +233,26 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 				carry(t, other.folder, m.folder, nil)
 			}
 			out := m.exchange()
-			sent += out.SentFiles
+			sent += out.SentFiles + out.SentValues
 			kept += len(out.Kept)
 			if out.Departed {
 				departed++
 			}
 		}
 	}
-	sessions, want := all[0].allSessions(), map[chat.SessionID]*ledger.State{}
+	sessions, want := all[0].shared(), map[chat.SessionID]*ledger.State{}
 	for _, s := range sessions {
 		want[s] = all[0].state(s)
 	}
 	for _, m := range all {
-		if out := m.sync(); out.SentFiles+out.ReceivedEvents+len(out.Deleted) > 0 {
+		if !maps.EqualFunc(m.values(), all[0].values(), func(a, b bundle.Value) bool { return a.Compare(b) == 0 && a.Deleted == b.Deleted }) {
+			t.Errorf("%s has the values %s, and A has %s", m.name, m.names(), all[0].names())
+		}
+		if out := m.sync(); out.SentFiles+out.ReceivedEvents+len(out.Deleted)+out.SentValues+out.ReceivedValues > 0 {
 			t.Errorf("%s: %+v after everything was exchanged", m.name, out)
 		}
 		m.verifyClean()
-		if got := m.allSessions(); !slices.Equal(got, sessions) {
+		if got := m.shared(); !slices.Equal(got, sessions) {
 			t.Errorf("%s has the sessions %v, and A has %v", m.name, got, sessions)
 			continue
 		}
@@ -255,10 +286,16 @@ func (m *member) deletedAlike(s chat.SessionID, x ledger.Difference) bool {
 	return len(found) > 0
 }
 
+// conversations are a device's sessions without documents of projects.
+func (d *device) conversations() []chat.SessionID {
+	d.Helper()
+	return slices.DeleteFunc(d.allSessions(), func(s chat.SessionID) bool { return !d.has(s) })
+}
+
 // anyOf returns one of the device's sessions; empty: it has none.
 func (d *device) anyOf(r *rand.Rand) chat.SessionID {
 	d.Helper()
-	ids := append(d.allSessions(), "")
+	ids := append(d.conversations(), "")
 	return ids[r.Intn(max(1, len(ids)-1))]
 }
 
@@ -336,6 +373,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 		}
 		mayRemove := seed%4 == 1
 		all, _ := members(t, devices, r.Intn(2) == 0)
+		values := rand.New(rand.NewSource(int64(seed)))
 		saved, byHand := map[string]string{}, true
 		// What the only deletion did not know, while no device is set back.
 		unknown, again := map[string]bool{}, false
@@ -344,6 +382,9 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			m := all[i]
 			other := all[r.Intn(len(all))]
 			// What three with one name do, or one that is set back beside a copy, may not be mergeable (docs/vault.md).
+			if seed%3 == 1 && values.Intn(3) == 0 {
+				m.valueStep(values)
+			}
 			alone := !slices.ContainsFunc(all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
 			kind := r.Intn(kinds)
 			if mayRemove && r.Intn(12) == 0 { // the removed one comes back under another name
@@ -368,7 +409,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 					again = true
 				}
 			case 14:
-				if len(m.allSessions()) < 2 {
+				if len(m.conversations()) < 2 {
 					_, branch := m.session("another")
 					m.full(branch.ID, fmt.Sprintf("question by %s %d", m.name, r.Intn(1_000_000)), "an answer")
 				}
@@ -430,6 +471,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 		k, d := settle(t, all)
 		kept, departed = kept+k, departed+d
 		there := all[0].texts(all[0].allSessions()...)
+		maps.Copy(there, all[0].valueTexts())
 		if left := left(all, there); len(left) > 0 {
 			t.Errorf("the vaults have of what is deleted: %q", left)
 		}

@@ -118,6 +118,11 @@ func (v *Vault) checkAll(ctx context.Context) (out Checked, err error) {
 			at = position{f.Number, f.sum()}
 		}
 	}
+	for device := range x.snapshots {
+		if _, _, _, err := x.readSnapshot(device); err != nil {
+			return out, placeError(opSync, x.state.Address, err)
+		}
+	}
 	out.Problems = x.report.Problems
 	return out, nil
 }

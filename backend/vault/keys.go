@@ -150,6 +150,7 @@ func (v *Vault) takeKeys(ctx context.Context, place Place, s *state, keys []seal
 		if err := v.resealKnown(ctx, place, *s, keys, now); err != nil {
 			return err
 		}
+		s.Sent = position{} // values are sent again
 	}
 	s.Key = nil
 	for _, k := range keys {
@@ -257,7 +258,7 @@ func (x *exchange) remove(device, passphrase, code string) (renewed bool, err er
 	if err != nil {
 		return false, placeError(opRemove, x.state.Address, err)
 	}
-	x.state.Key = append(slices.Clone(x.state.Key), key[:]...)
+	x.state.Key, x.state.Sent = append(slices.Clone(x.state.Key), key[:]...), position{}
 	x.ctx = context.WithoutCancel(x.ctx) // otherwise it would be asked for what it has
 	return true, x.put(x.ctx, x.state, nil)
 }

@@ -19,9 +19,10 @@ import (
 
 // Names of objects. DEVICE and NAME are keyed hashes, NUMBER has eight digits and counts from 1.
 const (
-	lockName    = "vault.json"
-	devicesDir  = "devices/" // devices/DEVICE: what the device is called
-	logDir      = "log/"     // log/DEVICE/NUMBER: what the device wrote
+	lockName   = "vault.json"
+	devicesDir = "devices/" // devices/DEVICE: what the device is called
+	logDir     = "log/"     // log/DEVICE/NUMBER: what the device wrote
+	// log/DEVICE/values-NUMBER: what the device knows outside of sessions
 	contentsDir = "content/" // content/NAME: a content of more than apartFrom bytes, once for each session
 )
 

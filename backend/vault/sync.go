@@ -19,6 +19,8 @@ type Report struct {
 	ReceivedFiles  int
 	ReceivedEvents int
 	ReceivedTurns  int
+	SentValues     int              // assistants, prompts, projects and their documents that were changed here
+	ReceivedValues int              // and elsewhere
 	Sessions       []chat.SessionID // got events
 	Running        []chat.SessionID // are sent when their answers are complete
 	DeletedHere    int              // parts of sessions that were permanently deleted here: they are not brought back
@@ -96,7 +98,13 @@ func (x *exchange) exchange() error {
 	if err := x.introduce(); err != nil {
 		return err
 	}
+	if err := x.takeValues(false); err != nil { // a project is deleted as one, not file by file
+		return err
+	}
 	if err := x.receiveAll(); err != nil {
+		return err
+	}
+	if err := x.takeValues(true); err != nil {
 		return err
 	}
 	uncertified, err := x.Uncertified(x.ctx)
@@ -108,6 +116,9 @@ func (x *exchange) exchange() error {
 			WithHint("wait until the folder is synchronized completely, or synchronize the other devices"))
 	}
 	if err := x.send(); err != nil {
+		return err
+	}
+	if err := x.sendValues(); err != nil {
 		return err
 	}
 	return x.erase()

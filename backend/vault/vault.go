@@ -62,6 +62,7 @@ type Store interface {
 // Deps are what a Vault needs.
 type Deps struct {
 	Store   Store
+	Records Records
 	Secrets *secrets.Store
 	Now     clock.Clock
 	Place   func(Target) (Place, error)
@@ -76,6 +77,9 @@ type Deps struct {
 	// session, and to events that are to come. DeleteTurn permanently deletes the content of one. CodeConflict: not now.
 	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
 	DeleteTurn func(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
+	// DeleteProject permanently deletes a project. CodeConflict: not now.
+	DeleteProject func(ctx context.Context, id string) (chat.Receipt, error)
+	Valued        func() // something outside of sessions has changed because it was changed elsewhere
 	// Uncertified returns the sessions with something in place of what was deleted elsewhere, if nothing here says so yet.
 	Uncertified func(ctx context.Context) ([]chat.SessionID, error)
 }
@@ -139,6 +143,9 @@ type state struct {
 	Logs    map[string]position `json:"logs"` // by names of devices: what is known of their logs
 	// Waiting are files of these with parts of sessions that could not be applied.
 	Waiting map[string][]waiting `json:"waiting,omitempty"`
+	// Values are the numbers of the last values that were taken, by names of devices. Sent are those of this device.
+	Values map[string]int64 `json:"values,omitempty"`
+	Sent   position         `json:"sent_values,omitzero"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
 	// Came is when this data was connected to the vault, restored or copied. Who deleted a session before did not know
@@ -314,14 +321,14 @@ func free(ctx context.Context, place Place) error {
 var errNoLock = errors.New("it has parts of a vault, and no vault.json")
 
 // ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
-var ours = regexp.MustCompile(`^(?:keys/[1-9][0-9]{0,5}|devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/([0-9]{8})(?:-([1-9][0-9]{0,5}))?)$`)
+var ours = regexp.MustCompile(`^(?:keys/[1-9][0-9]{0,5}|devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/(?:([0-9]{8})(?:-([1-9][0-9]{0,5}))?|values-[0-9]{8}))$`)
 
 func isObject(name string) bool { return name == lockName || ours.MatchString(name) }
 
 // numberOf returns the place of a file in a log, and how often it was written again without sessions that were deleted.
 func numberOf(name string) (device string, number int64, again int, ok bool) {
 	m := ours.FindStringSubmatch(name)
-	if m == nil || m[1] == "" {
+	if m == nil || m[2] == "" {
 		return "", 0, 0, false
 	}
 	number, err := strconv.ParseInt(m[2], 10, 64)
@@ -384,18 +391,20 @@ func (v *Vault) put(ctx context.Context, s state, segments []bundle.Segment) err
 // exchange is one use of the vault.
 type exchange struct {
 	*Vault
-	ctx      context.Context
-	box      box
-	lock     lockFile // of the newest key
-	state    state
-	own      string                      // the name of this device
-	logs     map[string]map[int64]Object // the files that are there, by device
-	stale    []string                    // files that were written again
-	names    map[string]string           // of devices, for people, as far as they were asked for
-	report   Report
-	reported int     // of the report's sessions: passed to Changed
-	learned  int     // deletions that were not known before
-	held     []error // problems of this device becoming another one
+	ctx       context.Context
+	box       box
+	lock      lockFile // of the newest key
+	state     state
+	own       string                      // the name of this device
+	logs      map[string]map[int64]Object // the files that are there, by device
+	stale     []string                    // files that were written again
+	snapshots map[string][]int64          // the numbers of the values that are there, by device
+	changed   int                         // values that were changed here
+	names     map[string]string           // of devices, for people, as far as they were asked for
+	report    Report
+	reported  int     // of the report's sessions: passed to Changed
+	learned   int     // deletions that were not known before
+	held      []error // problems of this device becoming another one
 }
 
 // open opens the vault and lists its files. The vault must be the one that is remembered: nothing is concluded from an
@@ -432,7 +441,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 }
 
 func newExchange(v *Vault, ctx context.Context, place Place, s state) *exchange {
-	return &exchange{Vault: v, ctx: ctx, box: box{place: place, keys: s.keys()}, state: s, logs: map[string]map[int64]Object{}, names: map[string]string{}}
+	return &exchange{Vault: v, ctx: ctx, box: box{place: place, keys: s.keys()}, state: s, logs: map[string]map[int64]Object{}, snapshots: map[string][]int64{}, names: map[string]string{}}
 }
 
 // listLogs lists the files of all logs.
@@ -464,6 +473,7 @@ func (x *exchange) listLogs() error {
 func (x *exchange) list(o Object) {
 	device, number, again, ok := numberOf(o.Name)
 	if !ok {
+		x.listSnapshot(o.Name)
 		return
 	}
 	if x.logs[device] == nil {

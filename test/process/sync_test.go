@@ -12,10 +12,11 @@ import (
 type synced struct {
 	Created  bool
 	Code     string `json:"recovery_code"`
-	Sent     struct{ Files, Events, Bytes int }
+	Sent     struct{ Files, Events, Bytes, Values int }
 	Received struct {
 		Turns        int
 		Sessions     []string
+		Values       int
 		DeletedTurns int `json:"deleted_turns"`
 	}
 	Problems []struct{ Message string }
@@ -57,6 +58,12 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 	words := []string{"zebraone", "zebratwo", "alone"}
 	say(one, session, words[0]) // neither knows of the other's
 	say(two, session, words[1])
+	soil := filepath.Join(t.TempDir(), "soil.txt")
+	harness.WriteFile(t, soil, []byte("the soil is dry\n"))
+	one.OK("assistants", "new", "Poet", "--instructions", "Rhyme well.")
+	two.OK("prompts", "new", "Greeting", "Hello {{name}}")
+	one.OK("projects", "new", "Garden", "--fact", "It rains.")
+	one.OK("projects", "add", "Garden", soil)
 	own := two.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "a session of my own, alone").Sent().SessionID
 	for range 2 {
 		for _, h := range homes {
@@ -64,7 +71,7 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 		}
 	}
 	for i, h := range homes {
-		if got := sync(h); got.Sent.Events+got.Received.Turns+len(got.Problems) > 0 {
+		if got := sync(h); got.Sent.Events+got.Received.Turns+got.Sent.Values+got.Received.Values+len(got.Problems) > 0 {
 			t.Errorf("machine %d still has something: %+v", i+1, got)
 		}
 		var list struct {
@@ -79,6 +86,11 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 		for _, word := range words {
 			if got := h.OK("search", word).Stdout; !strings.Contains(got, word) {
 				t.Errorf("machine %d does not find %q: %s", i+1, word, got)
+			}
+		}
+		for command, want := range map[string]string{"assistants show Poet": "Rhyme well.", "prompts show Greeting": "Hello {{name}}", "projects show Garden": "It rains.", "projects files Garden": "soil.txt"} {
+			if got := h.OK(strings.Fields(command)...).Stdout; !strings.Contains(got, want) {
+				t.Errorf("machine %d: %s: %s", i+1, command, got)
 			}
 		}
 		for _, args := range [][]string{{"sync", "status", "--json"}, {"devices", "--json"}} {

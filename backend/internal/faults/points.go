@@ -53,7 +53,7 @@ var transactions = []string{
 	"permission.put", "permission.drop", "permission.forget", "definition.accept", "mark.put",
 	"client.see", "client.allow", "client.forget", "client.token", "access.record", "access.clear", "note.add",
 	"project.create", "project.set", "project.watch", "project.scan", "project.file", "project.drop", "project.sweep", "folder.rename",
-	"vault.new", "vault.put", "vault.depart", "vault.gone", "vault.receive",
+	"vault.new", "vault.put", "vault.depart", "vault.gone", "vault.receive", "vault.values",
 	"chunk.queue", "chunk.spend", "chunk.summary",
 }
 

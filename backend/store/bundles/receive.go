@@ -73,10 +73,17 @@ func (s *Bundles) Receive(ctx context.Context, session chat.SessionID, parcels [
 	if s.DB.Writer == nil {
 		return out, chat.Errorf(chat.CodeLocked, opReceive, "The data is open read-only.")
 	}
+	parcels, keys, err := withoutImportKeys(parcels)
+	if err != nil {
+		return out, err
+	}
 	for range bundleTries {
 		if out, err = s.receive(ctx, session, parcels); !errors.Is(err, errChanged) {
 			break
 		}
+	}
+	if err == nil && len(keys) > 0 {
+		err = s.Write(ctx, opReceive, func(t *core.Tx) error { return putImportKeys(t, session, keys) })
 	}
 	return out, sqlite.MapError(opReceive, err)
 }

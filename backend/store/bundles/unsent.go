@@ -123,7 +123,8 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 		}](db, `SELECT s.id, (SELECT max(event_seq) FROM events e WHERE e.session_id = s.id) AS last,
 				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
 					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
-			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last ORDER BY s.id`,
+			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last
+				AND NOT EXISTS (SELECT 1 FROM project_files f WHERE f.session_id = s.id AND f.kind = 'watched') ORDER BY s.id`,
 			append(s.Device().Finishing(), core.InVaultKey)...)
 		if err != nil {
 			return err
@@ -310,6 +311,11 @@ func (c *cutter) add(r schema.EventRow) error {
 		if p.Contents, err = c.replacements(e); err != nil {
 			return err
 		}
+	}
+	if keys, err := importKeys(c.x.db, r); err != nil {
+		return err
+	} else if len(keys) > 0 {
+		p.Contents = keys
 	}
 	if e.Payload != nil && !e.Intact() {
 		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // damaged, or the event that names it has not come

@@ -22,6 +22,7 @@ const (
 	GoneKey    = "deleted in vault " // and a session's id: bundle.Gone
 	PartKey    = "part of vault "    // a session's id, a space, and what was deleted in it: bundle.Gone
 	ByHandKey  = "by hand "          // and a session's id: when it last came in a bundle, while there was a vault
+	ValueKey   = "value in vault "   // a kind of value, a space, and its id: its revision here
 	// ReplacedKey and a session's id: payloads in place of others, as a list of ledger.DeletedEvent
 	ReplacedKey = "replaced in vault "
 )
@@ -83,6 +84,22 @@ func GoneOf(db *gorm.DB, session chat.SessionID, of string) (gone bundle.Gone, k
 	known, err = settingOf(db, goneKey(session, of), &gone)
 	gone.Session, gone.Of = session, of
 	return gone, known, err
+}
+
+// Going describes the deletion of a session that is still here; known: a vault has it, and is to be told.
+func Going(db *gorm.DB, session chat.SessionID, at string) (gone bundle.Gone, known bool, err error) {
+	has, known, err := InVaultOf(db, session)
+	if err != nil || !known {
+		return gone, false, err
+	}
+	knew, err := LanesUpTo(db, session, 0)
+	return bundle.Gone{Session: session, Knew: knew, At: at, Files: has.Files}, true, err
+}
+
+// ValueSent reports whether the other devices of a vault may know a value.
+func ValueSent(db *gorm.DB, kind, id string) (bool, error) {
+	var ignored any
+	return settingOf(db, ValueKey+kind+" "+id, &ignored)
 }
 
 // Gone returns what is known of all deletions of sessions that the vault had.

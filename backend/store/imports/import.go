@@ -126,7 +126,7 @@ type branchTip struct {
 	epoch   int64
 	head    chat.StateID
 	summary *string // of its head, nil: not read yet
-	closed  bool    // archived, or with an open turn: nothing is added
+	closed  bool    // archived, of another device, or with an open turn: nothing is added
 }
 
 // turnPosition is the position of a turn.
@@ -293,7 +293,8 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 		HeadState chat.StateID
 		Tip       int64
 		Closed    bool
-	}](db, `SELECT b.id, b.label, b.parent_branch IS NULL AS root, b.epoch, b.head_state,
+		Lane      string
+	}](db, `SELECT b.id, b.lane, b.label, b.parent_branch IS NULL AS root, b.epoch, b.head_state,
 		  coalesce((SELECT max(t.turn_seq) FROM turns t WHERE t.branch_id = b.id), b.fork_seq) AS tip,
 		  b.archived_at IS NOT NULL OR EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = b.id
 		    AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding', 'ResponseFinalized')) AS closed
@@ -302,7 +303,7 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 		return err
 	}
 	for _, b := range branches {
-		m.tips[b.ID] = &branchTip{id: b.ID, lastSeq: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.tips[b.ID] = &branchTip{id: b.ID, lastSeq: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed || !m.Store.Device().Wrote(b.Lane, row.BegunBy)}
 		m.labels[b.Label] = true
 		if b.Root {
 			m.main = m.tips[b.ID]

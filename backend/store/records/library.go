@@ -90,16 +90,19 @@ func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 		if err != nil {
 			return err
 		}
-		err = t.Run(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET name = excluded.name, instructions = excluded.instructions, model = excluded.model, temperature = excluded.temperature,
-			effort = excluded.effort, tools_mode = excluded.tools_mode, updated_at = excluded.updated_at`,
-			id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, created, t.Stamp())
-		if err == nil {
+		if err = putAssistant(t, id, created, a); err == nil {
 			a, err = assistantByID(t.DB, chat.AssistantID(id))
 		}
 		return err
 	})
 	return a, err
+}
+
+func putAssistant(t *core.Tx, id, created string, a chat.Assistant) error {
+	return t.Run(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, instructions = excluded.instructions, model = excluded.model, temperature = excluded.temperature,
+		effort = excluded.effort, tools_mode = excluded.tools_mode, updated_at = excluded.updated_at`,
+		id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, created, t.Stamp())
 }
 
 // entries are those of a library table, against which a new one is checked.
@@ -193,9 +196,7 @@ func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 			if err != nil {
 				return err
 			}
-			if err := t.Run(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text, updated_at = excluded.updated_at`,
-				id, p.Name, p.Text, created, t.Stamp()); err != nil {
+			if err := putSavedPrompt(t, id, created, p); err != nil {
 				return err
 			}
 			out[i] = savedPromptRow{ID: id, Name: p.Name, Text: p.Text, CreatedAt: created, UpdatedAt: t.Stamp()}.prompt()
@@ -203,6 +204,12 @@ func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 		return nil
 	})
 	return out, err
+}
+
+func putSavedPrompt(t *core.Tx, id, created string, p chat.SavedPrompt) error {
+	return t.Run(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text, updated_at = excluded.updated_at`,
+		id, p.Name, p.Text, created, t.Stamp())
 }
 
 // DeleteSavedPrompt deletes a saved prompt.

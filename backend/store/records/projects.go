@@ -133,14 +133,18 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 			return zero, err
 		}
 		id := chat.ProjectID(t.NewID())
-		if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
-			return zero, err
-		}
-		if err := putProject(t, chat.Project{ID: id, Name: v.Name}, v); err != nil {
+		if err := newProject(t, id, v); err != nil {
 			return zero, err
 		}
 		return ProjectByID(t.DB, id)
 	})
+}
+
+func newProject(t *core.Tx, id chat.ProjectID, v chat.ProjectSettings) error {
+	if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
+		return err
+	}
+	return putProject(t, chat.Project{ID: id, Name: v.Name}, v)
 }
 
 // SetProject replaces all settings of a project. A new name also renames its folder.
@@ -156,7 +160,7 @@ func (s *Records) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 			return err
 		}
 		if v.Name != old.Name {
-			if err := renameFolder(t, old.Name, v.Name); err != nil {
+			if err := renameFolder(t, old.Name, v.Name, false); err != nil {
 				return err
 			}
 		}
@@ -227,10 +231,12 @@ func (s *Records) RenameFolder(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, "folder.rename", func(t *core.Tx) error { return renameFolder(t, from, to) })
+	return s.Write(ctx, "folder.rename", func(t *core.Tx) error { return renameFolder(t, from, to, false) })
 }
 
-func renameFolder(t *core.Tx, from, to string) error {
+// renameFolder moves the content of a folder; own: only the sessions that this device put there last, because the others
+// are moved by who did, or belong to another project of that name.
+func renameFolder(t *core.Tx, from, to string, own bool) error {
 	if from == to || from == "" {
 		return nil
 	}
@@ -240,12 +246,19 @@ func renameFolder(t *core.Tx, from, to string) error {
 	if err := refuseProjectName(t, to); err != nil {
 		return err
 	}
-	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT id FROM sessions WHERE folder = ? ORDER BY id`, from)
+	sessions, err := sqlite.All[struct {
+		ID            chat.SessionID
+		BegunBy, Lane string
+	}](t.DB, `SELECT id, begun_by, coalesce((SELECT lane FROM events e WHERE e.session_id = s.id AND e.type = ?
+		ORDER BY iif(lane_seq = 0, event_seq, lane_seq) DESC, lane DESC LIMIT 1), '') AS lane FROM sessions s WHERE folder = ? ORDER BY id`, ledger.EventSessionFolder, from)
 	if err != nil {
 		return err
 	}
-	for _, id := range sessions {
-		if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: to}); err != nil {
+	for _, s := range sessions {
+		if own && !t.Device.Wrote(s.Lane, s.BegunBy) {
+			continue
+		}
+		if err := SetSession(t, s.ID, ledger.EventSessionFolder, ledger.TextChanged{Text: to}); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,8 @@ const (
 	Words     Kind = "document_text" // of a file that was added: its text, if the bytes are not text
 	// In a vault only, of a permanent deletion: what it put in place of the payload of another event.
 	Replacement Kind = "replacement"
+	// In a vault only, of an import: what identifies its parts.
+	ImportKeys Kind = "import_keys"
 )
 
 // Content is data that an event only contains as a hash.
