@@ -291,7 +291,11 @@ func TestPDFThatNeedsTooMuchMemory(t *testing.T) {
 		fmt.Sprintf(page, 6), fmt.Sprintf(page, 7), stream("", "BT /F1 12 Tf (words) Tj ET"), stream("/Filter /FlateDecode", packed.String()),
 	})
 	d, err := reader(t).Read(t.Context(), "bomb.pdf", bomb)
-	if err != nil || !strings.Contains(d.Text, "after page 1 of 2: the next page took too much memory") || !strings.HasSuffix(d.Text, "words") {
+	why := "took too much memory"
+	if testtier.Race {
+		why = "could not be read" // the system's limit is reached first
+	}
+	if err != nil || !strings.Contains(d.Text, "after page 1 of 2: the next page "+why) || !strings.HasSuffix(d.Text, "words") {
 		t.Errorf("%.200q, %v", d.Text, err)
 	}
 }

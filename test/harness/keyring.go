@@ -108,8 +108,11 @@ func (k *Keyring) Copy(t testing.TB) *Keyring {
 	t.Helper()
 	other := NewKeyring(t)
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	maps.Copy(other.secrets, k.secrets)
+	secrets := maps.Clone(k.secrets)
+	k.mu.Unlock()
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	other.secrets = secrets
 	return other
 }
 
