@@ -21,7 +21,7 @@ export default {
   keyringFailed: 'Ihre Anmeldung hat die Daten nicht geöffnet',
   keyringFailedMore: 'Der Schlüsselbund des Systems hat den Schlüssel nicht gegeben: Er ist gesperrt, fehlt oder wurde ersetzt. Die Daten sind nicht beschädigt. Entsperren Sie den Schlüsselbund und versuchen Sie es noch einmal, oder geben Sie den Wiederherstellungscode ein.',
   askKeyring: 'Noch einmal mit meiner Anmeldung',
-  stillNot: 'Der Schlüsselbund hat den Schlüssel noch nicht.',
+  stillNot: 'Der Schlüsselbund hat den Schlüssel weiterhin nicht.',
   openLocked: 'Öffnen',
   fatalTitle: 'Ihre Unterhaltungen konnten nicht geöffnet werden',
   whatHappened: 'Was geschehen ist',

@@ -52,5 +52,5 @@ export default {
   codeReplaced: 'Der Wiederherstellungscode ist ersetzt.',
   passphraseReplaced: 'Die Passphrase ist ersetzt.',
   restarts: 'Das Programm startet neu',
-  restartsMore: 'Es tut dies, bevor es die Daten öffnet. Wird es unterbrochen, sind die Daten wie zuvor oder vollständig versiegelt.',
+  restartsMore: 'Es tut dies, bevor es die Daten öffnet. Wird es unterbrochen, sind die Daten wie zuvor oder vollständig umgewandelt.',
 } satisfies Translation<typeof en>;

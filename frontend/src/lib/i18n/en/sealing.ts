@@ -50,5 +50,5 @@ export default {
   codeReplaced: 'The recovery code is replaced.',
   passphraseReplaced: 'The passphrase is replaced.',
   restarts: 'The program restarts',
-  restartsMore: 'It does this before it opens the data. If it is interrupted, the data is as before, or sealed completely.',
+  restartsMore: 'It does this before it opens the data. If it is interrupted, the data is as before, or completely converted.',
 } as const;

@@ -52,5 +52,5 @@ export default {
   codeReplaced: '恢复码已更换。',
   passphraseReplaced: '口令已更换。',
   restarts: '程序正在重新启动',
-  restartsMore: '它在打开数据之前完成此操作。如被中断，数据保持原样，或已完全密封。',
+  restartsMore: '它在打开数据之前完成此操作。如被中断，数据保持原样，或已全部转换完毕。',
 } satisfies Translation<typeof en>;
