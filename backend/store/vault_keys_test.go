@@ -89,6 +89,14 @@ func TestARemovedDevice(t *testing.T) {
 	b.sync()
 	b.full(b.own(s.ActiveBranch, true), "not known to A", strings.Repeat("a longer answer ", 10_000))
 	b.sync()
+	b.full(b.own(s.ActiveBranch, true), "sent, and not remembered", "said")
+	k := &killed{Place: vault.Folder(b.folder), Store: b.Store, left: 2, after: true}
+	_, err := b.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Sync(b.ctx)
+	b.reopen()
+	b.begin()
+	if sent := added(nil, objects(t, b.folder), "log/"+b.log()); err == nil || len(sent) != 3 {
+		t.Fatalf("%v, %q", err, sent)
+	}
 	ofC := c.log()
 	if _, err := a.vault.Remove(a.ctx, ofC, "wrong", newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeSealed {
 		t.Errorf("a wrong passphrase: %v", err)
@@ -122,7 +130,7 @@ func TestARemovedDevice(t *testing.T) {
 	b.asks()
 	b.ok(b.connects(newPassphrase))
 	settle(t, []*member{a, b})
-	words := []string{"before by A", "before by B", "before by C", "known to B only", "not known to A", "since the removal"}
+	words := []string{"before by A", "before by B", "before by C", "known to B only", "not known to A", "sent, and not remembered", "since the removal"}
 	late := "by C, which does not know of it"
 	devs, _ := devices(t, 1)
 	d := &member{device: devs[0], folder: t.TempDir(), place: vault.Places{}.Open}
@@ -156,28 +164,42 @@ func TestARemovedDevice(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsForgedWithAnOlderKey is named and not taken, although it follows from the last one of its log.
+// TestAFileThatIsForgedWithAnOlderKey is named and not taken, whether it follows from the last file of a log or is in place of it.
 func TestAFileThatIsForgedWithAnOlderKey(t *testing.T) {
-	all, s := exchanged(t, 3)
-	a, b := all[0], all[1]
-	code, _ := aVault()
-	thief := b.from(b.saved(), false)
-	thief.folder = t.TempDir()
-	carry(t, b.folder, thief.folder, nil)
-	thief.ok(thief.connects(code))
-	a.removes(all[2].log(), code)
-	carry(t, a.folder, b.folder, nil)
-	b.ok(b.connects(newPassphrase))
-	settle(t, all[:2])
-	before := objects(t, a.folder)
-	thief.full(thief.own(s.ActiveBranch, true), "forged", "said")
-	thief.sync()
-	carry(t, thief.folder, a.folder, nil)
-	if got := a.problem(); !strings.Contains(got, "is sealed with an older key of the vault") || len(a.said(s.ID, "forged")) > 0 {
-		t.Errorf("%q", got)
+	for instead, says := range map[bool]string{false: "is sealed with an older key of the vault", true: "is damaged, or is not the one that belongs there"} {
+		all, s := exchanged(t, 3)
+		a, b := all[0], all[1]
+		code, _ := aVault()
+		thief := b.from(b.saved(), false)
+		thief.folder = t.TempDir()
+		carry(t, b.folder, thief.folder, nil)
+		thief.ok(thief.connects(code))
+		if instead {
+			b.full(b.own(s.ActiveBranch, true), "not known to the thief", "said")
+			b.sync()
+			carry(t, b.folder, a.folder, nil)
+		}
+		a.removes(all[2].log(), code)
+		before := objects(t, a.folder)
+		thief.full(thief.own(s.ActiveBranch, true), "forged", "said")
+		thief.sync()
+		forged := objects(t, thief.folder)
+		for _, name := range added(nil, forged, "log/"+b.log()) {
+			a.ok(os.WriteFile(filepath.Join(a.folder, filepath.FromSlash(name)), forged[name], 0o600))
+		}
+		checked, err := a.vault.Check(a.ctx)
+		a.ok(err)
+		if len(checked.Problems) != 1 || !strings.Contains(checked.Problems[0].Error(), says) {
+			t.Errorf("%v", checked.Problems)
+		}
+		if got := a.problem(); instead != (got == "") || len(a.said(s.ID, "forged")) > 0 {
+			t.Errorf("%q", got)
+		}
+		fill(t, a.folder, before)
+		carry(t, a.folder, b.folder, nil)
+		b.ok(b.connects(newPassphrase))
+		settle(t, all[:2])
 	}
-	fill(t, a.folder, before)
-	settle(t, all[:2])
 }
 
 // TestADeviceThatNeverTakesTheNewKey: what it wrote without the others counts when it is removed too.

@@ -16,9 +16,13 @@ import (
 // writes. What is sealed with an older key counts only as far as the device that made the newest had read it, so nobody who has only older
 // keys adds anything; who had read more, or had written it, seals that again when it takes the new key.
 
-const keysDir = "keys/" // keys/N: the lock of key N, from 2 on
-
-func keyName(n int) string { return fmt.Sprintf("%s%d", keysDir, n) }
+// keyName names the object with the lock of key N.
+func keyName(n int) string {
+	if n == 1 {
+		return lockName
+	}
+	return fmt.Sprintf("keys/%d", n)
+}
 
 // renewal is what is sealed in keys/N.
 type renewal struct {
@@ -42,32 +46,25 @@ func (s state) keys() (keys []seal.Key) {
 func (x *exchange) removed(device string) bool { return slices.Contains(x.box.renewal.Removed, device) }
 
 // newest reads the lock of the newest key, and what is sealed in it. The key must be the newest one that is remembered.
-func (x *exchange) newest() error {
-	n := len(x.box.keys)
+func (x *exchange) newest() (err error) {
+	n, address := len(x.box.keys), x.state.Address
 	if n > 1 {
-		raw, err := x.box.place.Get(x.ctx, keyName(n))
-		if errors.Is(err, ErrMissing) {
-			return setBack(x.state.Address, n)
+		if x.lock, err = getLock(x.ctx, x.box.place, address, n); errors.Is(err, ErrMissing) {
+			err = setBack(address, n)
 		}
 		if err != nil {
-			return placeError(opSync, x.state.Address, err)
-		}
-		if x.lock, err = readLock(x.state.Address, keyName(n), raw); err != nil {
 			return err
 		}
 	}
-	_, err := x.box.place.Get(x.ctx, keyName(n+1))
+	_, err = getLock(x.ctx, x.box.place, address, n+1)
 	switch {
 	case err == nil || x.lock.Lock.Key != x.box.newest().ID():
 		return chat.Errorf(chat.CodeConflict, opSync, "The key of the vault was renewed on another computer, which removed one. Nothing is exchanged until this computer has the new key.").
 			WithHint("connect the vault again with its passphrase: Settings, Several computers, or contextinfinity sync --vault ADDRESS")
-	case !errors.Is(err, ErrMissing):
-		return placeError(opSync, x.state.Address, err)
-	case n > 1:
-		x.box.renewal, err = x.lock.open(x.state.Address, x.box.newest(), n)
-		return err
+	case errors.Is(err, ErrMissing):
+		x.box.renewal, err = x.lock.open(address, x.box.newest(), n)
 	}
-	return nil
+	return err
 }
 
 func setBack(address string, n int) error {
@@ -77,6 +74,9 @@ func setBack(address string, n int) error {
 
 // open returns what is sealed in keys/N.
 func (l lockFile) open(address string, k seal.Key, n int) (r renewal, err error) {
+	if n == 1 {
+		return r, nil
+	}
 	raw, ok := k.OpenObject(keyName(n), l.Renewal)
 	if !ok || json.Unmarshal(raw, &r) != nil {
 		err = damagedLock(address, keyName(n), nil)
@@ -84,18 +84,25 @@ func (l lockFile) open(address string, k seal.Key, n int) (r renewal, err error)
 	return r, err
 }
 
+// getLock reads the lock of a key. Errors are ErrMissing, and those for people.
+func getLock(ctx context.Context, place Place, address string, n int) (l lockFile, err error) {
+	raw, err := place.Get(ctx, keyName(n))
+	if err == nil {
+		return readLock(address, keyName(n), raw)
+	}
+	if !errors.Is(err, ErrMissing) {
+		err = placeError(opSync, address, err)
+	}
+	return l, err
+}
+
 // locks reads those of all keys; first is that of vault.json.
-func locks(ctx context.Context, place Place, address string, first lockFile) (all []lockFile, err error) {
-	for all = []lockFile{first}; ; {
-		name := keyName(len(all) + 1)
-		raw, err := place.Get(ctx, name)
+func locks(ctx context.Context, place Place, address string, first lockFile) ([]lockFile, error) {
+	for all := []lockFile{first}; ; {
+		l, err := getLock(ctx, place, address, len(all)+1)
 		if errors.Is(err, ErrMissing) {
 			return all, nil
 		}
-		if err != nil {
-			return nil, placeError(opConnect, address, err)
-		}
-		l, err := readLock(address, name, raw)
 		if err != nil {
 			return nil, err
 		}
@@ -115,28 +122,17 @@ func unlock(address string, all []lockFile, secret string) (keys []seal.Key, now
 		return nil, now, e
 	}
 	if err != nil {
-		return nil, now, damagedLock(address, lockOf(n), err)
+		return nil, now, damagedLock(address, keyName(n), err)
 	}
-	if n > 1 {
-		if now, err = all[n-1].open(address, key, n); err != nil {
-			return nil, now, err
-		}
-	}
+	now, err = all[n-1].open(address, key, n)
 	for keys = []seal.Key{key}; n > 1; n-- {
 		older, ok := keys[0].Unwrap(all[n-1].Older)
 		if !ok || older.ID() != all[n-2].Lock.Key || all[n-1].ID != all[0].ID {
-			return nil, now, damagedLock(address, lockOf(n), nil)
+			return nil, now, damagedLock(address, keyName(n), nil)
 		}
 		keys = slices.Insert(keys, 0, older)
 	}
-	return keys, now, nil
-}
-
-func lockOf(n int) string {
-	if n == 1 {
-		return lockName
-	}
-	return keyName(n)
+	return keys, now, err
 }
 
 // takeKeys remembers the keys of a vault, once what is known here, and would count no more because others did not know it when they made the
@@ -217,11 +213,10 @@ func (v *Vault) Remove(ctx context.Context, device, secret, passphrase, code str
 	if _, err := x.lock.Lock.Open(secret); err != nil {
 		return false, chat.WrapError(chat.CodeSealed, opRemove, err, "The passphrase does not open the vault; nothing was changed.")
 	}
-	if passphrase == "" && !x.lock.Lock.OpensPassphrase(secret) {
-		return false, chat.Errorf(chat.CodeInvalid, opRemove, "With the recovery code a new passphrase is needed; nothing was changed.")
-	}
 	if passphrase == "" {
-		passphrase = secret
+		if passphrase = secret; !x.lock.Lock.OpensPassphrase(secret) {
+			return false, chat.Errorf(chat.CodeInvalid, opRemove, "With the recovery code a new passphrase is needed; nothing was changed.")
+		}
 	}
 	if x, err = v.syncNoted(ctx); err != nil { // what the device wrote until now counts
 		return false, err
