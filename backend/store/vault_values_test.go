@@ -100,7 +100,6 @@ func (m *member) document(p chat.ProjectID, path, text string) {
 		NewFile: chat.NewFile{Name: path, MediaType: "text/plain", Content: []byte(text), Tokens: 5},
 	})
 	m.ok(err)
-	m.indexFiles()
 }
 
 // inStep lets all exchange until nothing changes.
@@ -450,7 +449,7 @@ func TestValuesOfNoUse(t *testing.T) {
 	all, _ := members(t, 1, true)
 	m := all[0]
 	id, device := func() string { return chat.NewID(m.clock.Now()) }, chat.NewID(m.clock.Now())
-	good := bundle.Value{Kind: "prompt", ID: id(), Revision: 1, Device: device, Body: []byte(`{"prompt_id":"","name":"Greeting","text":"Hi","created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z"}`)}
+	good := bundle.Value{Kind: "prompt", ID: id(), Revision: 1, Device: device, Body: []byte(`{"name":"Greeting","text":"Hi"}`)}
 	list := []bundle.Value{good}
 	for _, change := range []func(*bundle.Value){
 		func(v *bundle.Value) { v.Kind = "setting" },
@@ -462,6 +461,7 @@ func TestValuesOfNoUse(t *testing.T) {
 		func(v *bundle.Value) { v.Deleted = true },
 		func(v *bundle.Value) { v.Body = nil },
 		func(v *bundle.Value) { v.Body = []byte(`{"name":"x","text":"x","watch":"/etc"}`) },
+		func(v *bundle.Value) { v.Body = []byte(`{"name":"x","text":"a\u0000b"}`) },
 		func(v *bundle.Value) { v.Body = append(slices.Clone(v.Body), " {}"...) },
 		func(v *bundle.Value) { v.Body = []byte(`{"name":"/x","text":"x"}`) },
 		func(v *bundle.Value) { v.Kind, v.Body = "assistant", []byte(`{"name":"x","tools_mode":"all"}`) },

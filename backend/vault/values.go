@@ -75,6 +75,9 @@ func (x *exchange) readSnapshot(device string) (s snapshot, at position, ok bool
 	if _, whole := errors.AsType[placeFault](err); whole || x.ctx.Err() != nil {
 		return s, at, false, err
 	}
+	if errors.Is(err, ErrMissing) { // its device has just replaced it
+		return s, at, false, nil
+	}
 	if err != nil {
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: its assistants, prompts and projects cannot be read: %v. They are taken when that is possible; nothing else is affected.", x.nameOf(device), err).
 			WithHint("wait until the folder is synchronized completely, or take the file from another copy of the folder"))

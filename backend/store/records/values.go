@@ -27,39 +27,80 @@ import (
 
 const opValues = "vault.values"
 
-// Kinds of values, in the order in which they are taken.
-var valueKinds = []string{"assistant", "prompt", "project", "document"}
-
-// A value's body is a *chat.Assistant or a *chat.SavedPrompt without id and times, or one of these:
-type (
-	projectBody struct {
-		Name         string   `json:"name"`
-		Instructions string   `json:"instructions"`
-		Model        string   `json:"model"`
-		ToolsMode    string   `json:"tools_mode"`
-		Tools        []string `json:"tools,omitempty"`
-		Facts        []string `json:"facts,omitempty"`
-	}
-	// documentBody is a document's place in a project. What is in it travels as the session that it is.
-	documentBody struct {
-		Project chat.ProjectID `json:"project_id"`
-		Path    string         `json:"path"`
-		Session chat.SessionID `json:"session_id"`
-	}
+// Kinds of values. A document is its place in a project; what is in it travels as the session that it is.
+const (
+	assistantValue = "assistant"
+	promptValue    = "prompt"
+	projectValue   = "project"
+	documentValue  = "document"
 )
+
+// valueKinds is the order in which they are taken, with how many there may be.
+var valueKinds = []struct {
+	name string
+	most int
+}{{assistantValue, chat.MaxAssistants}, {promptValue, chat.MaxSavedPrompts}, {projectValue, chat.MaxProjects}, {documentValue, 1 << 30}}
+
+func rankOf(kind string) int {
+	for i, k := range valueKinds {
+		if k.name == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+// valueBody is what travels of a record. The name is unique among the values of a kind; a document has none.
+type valueBody struct {
+	Name        string         `json:"name,omitempty"`
+	Text        string         `json:"text,omitempty"` // or instructions
+	Model       string         `json:"model,omitempty"`
+	Temperature *float64       `json:"temperature,omitempty"`
+	Effort      string         `json:"effort,omitempty"`
+	ToolsMode   string         `json:"tools_mode,omitempty"`
+	Tools       []string       `json:"tools,omitempty"`
+	Facts       []string       `json:"facts,omitempty"`
+	Project     chat.ProjectID `json:"project_id,omitempty"`
+	Path        string         `json:"path,omitempty"`
+	Session     chat.SessionID `json:"session_id,omitempty"`
+}
+
+func assistantBody(a chat.Assistant) *valueBody {
+	return &valueBody{Name: a.Name, Text: a.Instructions, Model: a.Model, Temperature: a.Temperature, Effort: a.Effort, ToolsMode: a.ToolsMode}
+}
+
+func (b valueBody) assistant() chat.Assistant {
+	return chat.Assistant{Name: b.Name, Instructions: b.Text, Model: b.Model, Temperature: b.Temperature, Effort: b.Effort, ToolsMode: b.ToolsMode}
+}
+
+func projectBody(s chat.ProjectSettings) *valueBody {
+	return &valueBody{Name: s.Name, Text: s.Instructions, Model: s.Model, ToolsMode: s.ToolsMode, Tools: s.Tools, Facts: s.Facts}
+}
+
+func (b valueBody) settings() chat.ProjectSettings {
+	return chat.ProjectSettings{Name: b.Name, Instructions: b.Text, Model: b.Model, ToolsMode: b.ToolsMode, Tools: b.Tools, Facts: b.Facts}
+}
+
+// folded is a name as names of a kind are compared.
+func folded(kind, name string) string {
+	if kind == projectValue {
+		return name
+	}
+	return strings.ToLower(name)
+}
 
 type valueKey struct{ kind, id string }
 
-// documentKey names a document's place, so that the same name in a project is the same value on all devices.
+// documentKey is that of a place, so that a name in a project is the same value on all devices.
 func documentKey(project chat.ProjectID, path string) valueKey {
-	return valueKey{"document", string(project) + "/" + hex.EncodeToString(codec.Hash([]byte(path))[:16])}
+	return valueKey{documentValue, string(project) + "/" + hex.EncodeToString(codec.Hash([]byte(path))[:16])}
 }
 
-// valueHere is a value as it is here.
+// valueHere is a value as it is here, or as it comes.
 type valueHere struct {
 	bundle.Value
-	body    any  // nil: there is no record
-	changed bool // since its mark
+	body    *valueBody // nil: there is no record
+	changed bool       // since its mark
 }
 
 // valueMark is what is remembered of a value.
@@ -71,11 +112,7 @@ type valueMark struct {
 }
 
 func putMark(t *core.Tx, v bundle.Value) error {
-	m := valueMark{Revision: v.Revision, Device: v.Device, Deleted: v.Deleted}
-	if !v.Deleted {
-		m.Hash = schema.HexHash(v.Body)
-	}
-	value, err := chat.MarshalJSON(m)
+	value, err := chat.MarshalJSON(valueMark{v.Revision, v.Device, v.Deleted, schema.HexHash(v.Body)})
 	if err != nil {
 		return err
 	}
@@ -83,26 +120,24 @@ func putMark(t *core.Tx, v bundle.Value) error {
 }
 
 // valueBodies reads all records that are values.
-func valueBodies(db *gorm.DB) (map[valueKey]any, error) {
-	out := map[valueKey]any{}
+func valueBodies(db *gorm.DB) (map[valueKey]*valueBody, error) {
+	out := map[valueKey]*valueBody{}
 	assistants, err := sqlite.All[assistantRow](db, `SELECT * FROM assistants`)
 	for _, r := range assistants {
-		a := r.assistant()
-		out[valueKey{"assistant", r.ID}] = &chat.Assistant{Name: a.Name, Instructions: a.Instructions, Model: a.Model, Temperature: a.Temperature, Effort: a.Effort, ToolsMode: a.ToolsMode}
+		out[valueKey{assistantValue, r.ID}] = assistantBody(r.assistant())
 	}
 	prompts, err2 := sqlite.All[savedPromptRow](db, `SELECT * FROM saved_prompts`)
 	for _, r := range prompts {
-		out[valueKey{"prompt", r.ID}] = &chat.SavedPrompt{Name: r.Name, Text: r.Text}
+		out[valueKey{promptValue, r.ID}] = &valueBody{Name: r.Name, Text: r.Text}
 	}
 	all, err3 := projects(db, `1 = 1`)
 	for _, p := range all {
-		body := projectBody(p.Settings())
-		out[valueKey{"project", string(p.ID)}] = &body
+		out[valueKey{projectValue, string(p.ID)}] = projectBody(p.Settings())
 	}
 	documents, err4 := sqlite.All[projectFileRow](db, `SELECT project_id, path, session_id FROM project_files WHERE kind = 'document' AND current = 1`)
 	for _, r := range documents {
-		body := documentBody{chat.ProjectID(r.ProjectID), r.Path, chat.SessionID(r.SessionID)}
-		out[documentKey(body.Project, body.Path)] = &body
+		b := valueBody{Project: chat.ProjectID(r.ProjectID), Path: r.Path, Session: chat.SessionID(r.SessionID)}
+		out[documentKey(b.Project, b.Path)] = &b
 	}
 	return out, errors.Join(err, err2, err3, err4)
 }
@@ -120,9 +155,7 @@ func valuesHere(db *gorm.DB, device string) (map[valueKey]valueHere, error) {
 		kind, id, _ := strings.Cut(strings.TrimPrefix(r.Key, core.ValueKey), " ")
 		if json.Unmarshal([]byte(r.Value), &m) == nil { // otherwise it counts as new
 			marks[valueKey{kind, id}] = m
-			if bodies[valueKey{kind, id}] == nil {
-				bodies[valueKey{kind, id}] = nil
-			}
+			bodies[valueKey{kind, id}] = bodies[valueKey{kind, id}]
 		}
 	}
 	out := map[valueKey]valueHere{}
@@ -134,7 +167,7 @@ func valuesHere(db *gorm.DB, device string) (map[valueKey]valueHere, error) {
 				return nil, err
 			}
 		}
-		if v.Deleted != m.Deleted || m.Revision == 0 || body != nil && m.Hash != schema.HexHash(v.Body) {
+		if v.Deleted != m.Deleted || m.Revision == 0 || m.Hash != schema.HexHash(v.Body) && !v.Deleted {
 			v.changed, v.Revision, v.Device = true, m.Revision+1, device
 		}
 		out[key] = v
@@ -174,10 +207,14 @@ func (s *Records) Values(ctx context.Context) (all []bundle.Value, changed int, 
 type valueTaker struct {
 	*core.Tx
 	here  map[valueKey]valueHere
-	keep  bool                         // what was deleted elsewhere
-	names map[string]map[string]string // by kind: ids by name, as nameOf folds it
+	names map[valueKey]string // ids, by kind and folded name
+	keep  bool                // what was deleted elsewhere
+	last  bool                // nothing else is left that a value could wait for
 	out   bundle.TakenValues
 }
+
+// errLater means that a value may fit once others were taken.
+var errLater = errors.New("later")
 
 // TakeValues takes those values of other devices that are newer than what is here. Of two with one name, the one with the
 // greater id gets a number, which is a change of this device. Projects that were deleted elsewhere are left to the caller.
@@ -187,38 +224,28 @@ func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool
 		return out, nil
 	}
 	err = s.Write(ctx, opValues, func(t *core.Tx) (err error) {
-		k := valueTaker{Tx: t, keep: keep, names: map[string]map[string]string{}}
+		k := valueTaker{Tx: t, keep: keep, names: map[valueKey]string{}}
 		if k.here, err = valuesHere(t.DB, t.Device.ID); err != nil {
 			return err
-		}
-		for _, kind := range valueKinds {
-			k.names[kind] = map[string]string{}
 		}
 		for key, v := range k.here {
 			k.hold(key, v.body)
 		}
-		coming := k.coming(list)
-		for last := false; err == nil && len(coming) > 0; {
+		for coming := k.coming(list); err == nil && len(coming) > 0; {
 			before := len(coming)
 			coming = slices.DeleteFunc(coming, func(v valueHere) bool {
 				if err != nil {
 					return false
 				}
-				e := k.take(v, last)
-				refused, known := errors.AsType[*chat.Error](e)
-				switch {
-				case e == nil:
-					return true
-				case errors.Is(e, errLater) && !last:
-					return false
-				case known:
-					k.out.Left = append(k.out.Left, left(v.Value, refused))
-					return true
+				e := k.take(v)
+				if refused, known := errors.AsType[*chat.Error](e); known {
+					k.refuse(v.Value, refused)
+				} else if e != nil && !errors.Is(e, errLater) {
+					err = e
 				}
-				err = e
-				return false
+				return !errors.Is(e, errLater)
 			})
-			last = last || len(coming) == before
+			k.last = k.last || len(coming) == before
 		}
 		out = k.out
 		return err
@@ -226,8 +253,9 @@ func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool
 	return out, err
 }
 
-func left(v bundle.Value, err *chat.Error) error {
-	return chat.WrapError(err.Code, opValues, err, "A %s of another computer was not taken: %s", v.Kind, err.Message).WithHint("%s", err.Hint)
+// refuse notes why a value is not taken.
+func (k *valueTaker) refuse(v bundle.Value, err *chat.Error) {
+	k.out.Left = append(k.out.Left, chat.WrapError(err.Code, opValues, err, "A %s of another computer was not taken: %s", v.Kind, err.Message).WithHint("%s", err.Hint))
 }
 
 // coming returns the newest of each of some values, if it is newer than what is here.
@@ -237,18 +265,20 @@ func (k *valueTaker) coming(list []bundle.Value) (out []valueHere) {
 		key := valueKey{v.Kind, v.ID}
 		body, err := bodyOf(&v)
 		if err != nil {
-			k.out.Left = append(k.out.Left, left(v, err))
-			continue
-		}
-		if v.Compare(k.here[key].Value) > 0 && v.Compare(newest[key].Value) > 0 {
+			refused, ok := errors.AsType[*chat.Error](err)
+			if !ok {
+				refused = sqlite.Invalid("It is not valid.")
+			}
+			k.refuse(v, refused)
+		} else if v.Compare(k.here[key].Value) > 0 && v.Compare(newest[key].Value) > 0 {
 			newest[key] = valueHere{v, body, false}
 		}
 	}
 	rank := func(v valueHere) int {
-		if v.Deleted && v.Kind == "document" { // a project is deleted only without documents
+		if v.Deleted && v.Kind == documentValue { // a project is deleted only without documents
 			return -1
 		}
-		return slices.Index(valueKinds, v.Kind)
+		return rankOf(v.Kind)
 	}
 	for _, v := range newest {
 		out = append(out, v)
@@ -257,61 +287,54 @@ func (k *valueTaker) coming(list []bundle.Value) (out []valueHere) {
 	return out
 }
 
-const notValid = "It is not valid."
+// maxRevision is more than a value will ever have.
+const maxRevision = 1 << 40
 
-// bodyOf checks a value, and returns its body.
-func bodyOf(v *bundle.Value) (any, *chat.Error) {
+// errValue means that a value has not the form of one.
+var errValue = errors.New("not a value")
+
+// bodyOf checks a value, and returns its body, without what does not belong to its kind.
+func bodyOf(v *bundle.Value) (out *valueBody, err error) {
 	id, place, _ := strings.Cut(v.ID, "/")
-	if !slices.Contains(valueKinds, v.Kind) || !chat.ValidID(id) || (place != "") != (v.Kind == "document") ||
-		!chat.ValidID(v.Device) || v.Revision < 1 || v.Revision > maxRevision || v.Deleted != (len(v.Body) == 0) {
-		return nil, sqlite.Invalid(notValid)
+	if rankOf(v.Kind) < 0 || !chat.ValidID(id) || (place != "") != (v.Kind == documentValue) || !chat.ValidID(v.Device) ||
+		v.Revision < 1 || v.Revision > maxRevision || v.Deleted != (len(v.Body) == 0) || bytes.Contains(v.Body, []byte(`\u0000`)) {
+		return nil, errValue
 	}
 	if v.Deleted {
 		return nil, nil
 	}
-	body := map[string]any{"assistant": &chat.Assistant{}, "prompt": &chat.SavedPrompt{}, "project": &projectBody{}, "document": &documentBody{}}[v.Kind]
+	var b valueBody
 	d := json.NewDecoder(bytes.NewReader(v.Body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(body); err != nil || d.Decode(new(any)) != io.EOF {
-		return nil, sqlite.Invalid(notValid)
+	if err := d.Decode(&b); err != nil || d.Decode(new(any)) != io.EOF {
+		return nil, errValue
 	}
-	var err error
-	switch b := body.(type) {
-	case *chat.Assistant:
-		*b = chat.Assistant{Name: schema.Clean(b.Name), Instructions: schema.Clean(b.Instructions), Model: schema.Clean(b.Model), Temperature: b.Temperature, Effort: b.Effort, ToolsMode: b.ToolsMode}
-		err = b.Check()
-	case *chat.SavedPrompt:
-		*b = chat.SavedPrompt{Name: schema.Clean(b.Name), Text: schema.Clean(b.Text)}
-		err = b.Check()
-	case *projectBody:
+	switch v.Kind {
+	case assistantValue:
+		out, err = assistantBody(b.assistant()), b.assistant().Check()
+	case promptValue:
+		out, err = &valueBody{Name: b.Name, Text: b.Text}, chat.SavedPrompt{Name: b.Name, Text: b.Text}.Check()
+	case projectValue:
 		var checked chat.ProjectSettings
-		checked, err = chat.ProjectSettings(*b).Checked()
-		*b = projectBody(checked)
-	case *documentBody:
-		if b.Path == "" || b.Path != schema.Clean(b.Path) || !chat.ValidID(string(b.Session)) || documentKey(b.Project, b.Path).id != v.ID {
-			err = sqlite.Invalid(notValid)
+		checked, err = b.settings().Checked()
+		out = projectBody(checked)
+	default:
+		out = &valueBody{Project: b.Project, Path: b.Path, Session: b.Session}
+		if b.Path == "" || !chat.ValidID(string(b.Session)) || documentKey(b.Project, b.Path).id != v.ID {
+			err = errValue
 		}
 	}
 	if err == nil {
-		v.Body, err = chat.MarshalJSON(body)
+		v.Body, err = chat.MarshalJSON(out)
 	}
-	if refused, ok := errors.AsType[*chat.Error](err); ok || err == nil {
-		return body, refused
-	}
-	return nil, sqlite.Invalid(notValid)
+	return out, err
 }
 
-// maxRevision is more than a value will ever have.
-const maxRevision = 1 << 40
-
-// errLater means that a value may fit once others were taken.
-var errLater = errors.New("later")
-
-// take takes a value; last: nothing else is left that it could wait for.
-func (k *valueTaker) take(v valueHere, last bool) error {
+// take takes a value.
+func (k *valueTaker) take(v valueHere) error {
 	key := valueKey{v.Kind, v.ID}
 	old := k.here[key]
-	if v.Deleted && v.Kind != "document" && old.body != nil {
+	if v.Deleted && v.Kind != documentValue && old.body != nil {
 		documents, err := sqlite.All[int](k.DB, `SELECT 1 FROM project_files WHERE project_id = ? AND kind = 'document' AND current = 1`, v.ID)
 		switch {
 		case err != nil:
@@ -319,13 +342,13 @@ func (k *valueTaker) take(v valueHere, last bool) error {
 		case k.keep || len(documents) > 0: // who deleted it did not know these: it stays, which is a change of this device
 			v.Deleted = false
 			return putMark(k.Tx, v.Value)
-		case v.Kind == "project":
+		case v.Kind == projectValue:
 			k.out.Projects = append(k.out.Projects, v.ID)
 			return nil
 		}
 	}
 	if !bytes.Equal(old.Body, v.Body) {
-		if err := k.change(key, v.body, last); err != nil {
+		if err := k.change(key, v.body); err != nil {
 			return err
 		}
 		k.out.Changed++
@@ -333,89 +356,63 @@ func (k *valueTaker) take(v valueHere, last bool) error {
 	return putMark(k.Tx, v.Value)
 }
 
+// hold notes what is here now.
+func (k *valueTaker) hold(key valueKey, body *valueBody) {
+	now := k.here[key]
+	if now.body != nil {
+		if before := (valueKey{key.kind, folded(key.kind, now.body.Name)}); k.names[before] == key.id {
+			delete(k.names, before)
+		}
+	}
+	if now.body = body; body != nil && body.Name != "" {
+		k.names[valueKey{key.kind, folded(key.kind, body.Name)}] = key.id
+	}
+	k.here[key] = now
+}
+
 // change makes a record have a body; nil: there is none.
-func (k *valueTaker) change(key valueKey, body any, last bool) error {
-	old := k.here[key].body
-	if name, _, _ := nameOf(body); name != "" {
-		free, err := k.room(key, body, last)
+func (k *valueTaker) change(key valueKey, body *valueBody) error {
+	if body != nil && body.Name != "" {
+		free, err := k.room(key, body.Name)
 		if err != nil {
 			return err
 		}
-		body = renamed(body, free)
+		body = renamed(*body, free)
 	}
-	if err := k.store(key, old, body, last); err != nil {
+	if err := k.store(key, k.here[key].body, body); err != nil {
 		return err
 	}
 	k.hold(key, body)
 	return nil
 }
 
-// nameOf returns the name that is unique among values of a kind, folded as they are compared, and its greatest length; empty:
-// it has none.
-func nameOf(body any) (name, folded string, most int) {
-	switch b := body.(type) {
-	case *chat.Assistant:
-		return b.Name, strings.ToLower(b.Name), chat.MaxLibraryNameRunes
-	case *chat.SavedPrompt:
-		return b.Name, strings.ToLower(b.Name), chat.MaxLibraryNameRunes
-	case *projectBody:
-		return b.Name, b.Name, chat.MaxFolderRunes
-	}
-	return "", "", 0
-}
-
-// renamed returns a body with another name.
-func renamed(body any, name string) any {
-	switch b := body.(type) {
-	case *chat.Assistant:
-		c := *b
-		c.Name = name
-		return &c
-	case *chat.SavedPrompt:
-		c := *b
-		c.Name = name
-		return &c
-	case *projectBody:
-		c := *b
-		c.Name = name
-		return &c
-	}
-	return body
-}
-
-// hold notes what is here now.
-func (k *valueTaker) hold(key valueKey, body any) {
-	now := k.here[key]
-	if _, before, _ := nameOf(now.body); k.names[key.kind][before] == key.id {
-		delete(k.names[key.kind], before)
-	}
-	now.body = body
-	k.here[key] = now
-	if _, folded, _ := nameOf(body); folded != "" {
-		k.names[key.kind][folded] = key.id
-	}
+func renamed(b valueBody, name string) *valueBody {
+	b.Name = name
+	return &b
 }
 
 // room returns the name under which a value can be stored: of two with one name, the one with the greater id gets a number.
-func (k *valueTaker) room(key valueKey, body any, last bool) (string, error) {
-	name, folded, most := nameOf(body)
-	holder, taken := k.names[key.kind][folded]
+func (k *valueTaker) room(key valueKey, name string) (string, error) {
+	holder, taken := k.names[valueKey{key.kind, folded(key.kind, name)}]
 	if !taken || holder == key.id {
 		return name, nil
 	}
-	if !last { // that one may get another name
+	if !k.last { // that one may get another name
 		return "", errLater
 	}
 	other := valueKey{key.kind, holder}
-	loser, err := body, error(nil)
+	loser := name
 	if key.id < holder {
-		loser = k.here[other].body
+		loser = k.here[other].body.Name
 	}
-	theirs, _, _ := nameOf(loser)
-	free := chat.FreeName(theirs, most, func(name string) bool {
-		_, folded, _ := nameOf(renamed(loser, name))
-		_, taken := k.names[key.kind][folded]
-		if key.kind == "project" && !taken { // its folder would be that of others
+	most := chat.MaxLibraryNameRunes
+	if key.kind == projectValue {
+		most = chat.MaxFolderRunes
+	}
+	var err error
+	free := chat.FreeName(loser, most, func(name string) bool {
+		_, taken := k.names[valueKey{key.kind, folded(key.kind, name)}]
+		if key.kind == projectValue && !taken { // a plain folder would become its
 			folder, err2 := sqlite.All[int](k.DB, `SELECT 1 FROM sessions WHERE folder = ? LIMIT 1`, name)
 			err, taken = errors.Join(err, err2), len(folder) > 0
 		}
@@ -424,52 +421,50 @@ func (k *valueTaker) room(key valueKey, body any, last bool) (string, error) {
 	if err != nil || holder < key.id {
 		return free, err
 	}
-	return name, k.change(other, renamed(loser, free), last)
+	return name, k.change(other, renamed(*k.here[other].body, free))
 }
 
 // store writes a body over another one; nil: there is no record, or is to be none.
-func (k *valueTaker) store(key valueKey, old, body any, last bool) error {
-	if most := map[string]int{"assistant": chat.MaxAssistants, "prompt": chat.MaxSavedPrompts, "project": chat.MaxProjects}[key.kind]; old == nil && most > 0 && len(k.names[key.kind]) >= most {
-		return chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", most).WithHint("delete those that you do not use")
-	}
-	switch b := body.(type) {
-	case *chat.Assistant:
-		return putAssistant(k.Tx, key.id, k.Stamp(), *b)
-	case *chat.SavedPrompt:
-		return putSavedPrompt(k.Tx, key.id, k.Stamp(), *b)
-	case *projectBody:
-		return k.storeProject(chat.ProjectID(key.id), old, chat.ProjectSettings(*b))
-	case *documentBody:
-		return k.storeDocument(old, b, last)
-	}
-	switch b := old.(type) {
-	case *chat.Assistant:
+func (k *valueTaker) store(key valueKey, old, body *valueBody) error {
+	switch most := valueKinds[rankOf(key.kind)].most; {
+	case body == nil && key.kind == assistantValue:
 		return k.Run(`DELETE FROM assistants WHERE id = ?`, key.id)
-	case *chat.SavedPrompt:
+	case body == nil && key.kind == promptValue:
 		return k.Run(`DELETE FROM saved_prompts WHERE id = ?`, key.id)
-	case *documentBody:
-		return dropProjectFiles(k.Tx, b.Project, chat.ProjectDocument, []string{b.Path})
+	case body == nil:
+		return dropProjectFiles(k.Tx, old.Project, chat.ProjectDocument, []string{old.Path})
+	case key.kind == documentValue:
+		return k.storeDocument(old, *body)
+	case old == nil && k.count(key.kind) >= most:
+		return chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", most).WithHint("delete those that you do not use")
+	case key.kind == assistantValue:
+		return putAssistant(k.Tx, key.id, k.Stamp(), body.assistant())
+	case key.kind == promptValue:
+		return putSavedPrompt(k.Tx, key.id, k.Stamp(), chat.SavedPrompt{Name: body.Name, Text: body.Text})
+	case old == nil:
+		return newProject(k.Tx, chat.ProjectID(key.id), body.settings())
 	}
-	return nil
-}
-
-// storeProject stores a project. The watched folder is that of this device.
-func (k *valueTaker) storeProject(id chat.ProjectID, old any, v chat.ProjectSettings) error {
-	if old == nil {
-		return newProject(k.Tx, id, v)
-	}
-	if err := renameFolder(k.Tx, old.(*projectBody).Name, v.Name, true); err != nil {
+	if err := renameFolder(k.Tx, old.Name, body.Name, true); err != nil {
 		return err
 	}
-	p, err := ProjectByID(k.DB, id)
+	p, err := ProjectByID(k.DB, chat.ProjectID(key.id))
 	if err == nil {
-		err = putProject(k.Tx, p, v)
+		err = putProject(k.Tx, p, body.settings())
 	}
 	return err
 }
 
+func (k *valueTaker) count(kind string) (n int) {
+	for name := range k.names {
+		if name.kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // storeDocument gives a document its place in a project, once both are here.
-func (k *valueTaker) storeDocument(old any, b *documentBody, last bool) error {
+func (k *valueTaker) storeDocument(old *valueBody, b valueBody) error {
 	if _, gone, err := core.GoneOf(k.DB, b.Session, ""); err != nil || gone { // its place goes too
 		return err
 	}
@@ -477,15 +472,15 @@ func (k *valueTaker) storeDocument(old any, b *documentBody, last bool) error {
 	switch {
 	case err != nil:
 		return err
-	case len(source) == 0 && !last:
+	case len(source) == 0 && !k.last:
 		return errLater
 	case len(source) == 0:
 		return chat.Errorf(chat.CodeNotFound, "", "Its text or its project is not here yet.").WithHint("wait until the folder is synchronized completely, or synchronize the other devices")
 	case source[0] != chat.SourceFiles:
-		return sqlite.Invalid(notValid)
+		return sqlite.Invalid("It is not valid.")
 	}
-	if before, ok := old.(*documentBody); ok {
-		if err := dropProjectFiles(k.Tx, before.Project, chat.ProjectDocument, []string{before.Path}); err != nil {
+	if old != nil {
+		if err := dropProjectFiles(k.Tx, old.Project, chat.ProjectDocument, []string{old.Path}); err != nil {
 			return err
 		}
 	}
@@ -501,6 +496,6 @@ func forgetPlace(t *core.Tx, f projectFileRow) error {
 		return err
 	}
 	v := here[documentKey(chat.ProjectID(f.ProjectID), f.Path)].Value
-	v.Deleted = true
+	v.Deleted, v.Body = true, nil
 	return putMark(t, v)
 }

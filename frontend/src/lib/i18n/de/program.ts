@@ -212,6 +212,7 @@ export default {
     'The assistants, prompts and projects have more than %d MB, so they are not sent.': 'Die Assistenten, Prompts und Projekte haben mehr als {1} MB und werden deshalb nicht gesendet.',
     'A %s of another computer was not taken: %s': 'Etwas von einem anderen Computer wurde nicht übernommen ({1}): {2}',
     'Its text or its project is not here yet.': 'Sein Text oder sein Projekt ist noch nicht hier.',
+    'It is not valid.': 'Es ist nicht gültig.',
     'Session %s: something in it was permanently deleted on another computer, and what says so there has not arrived. It is shown as deleted.': 'Sitzung {1}: Etwas darin wurde auf einem anderen Computer endgültig gelöscht, und der Eintrag, der das sagt, ist noch nicht angekommen. Es wird als gelöscht gezeigt.',
     'The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.': 'Das Dokument {1} wurde auf einem anderen Computer mit seiner Runde endgültig gelöscht, und eine andere Runde, ein Entwurf oder eine wartende Nachricht hier verwendet es. Hier wurde davon nichts gelöscht.',
     'delete what uses it, or send and delete it; then synchronize again': 'löschen Sie, was es verwendet, oder senden und löschen Sie es; gleichen Sie dann wieder ab',

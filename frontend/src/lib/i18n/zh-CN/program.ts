@@ -212,6 +212,7 @@ export default {
     'The assistants, prompts and projects have more than %d MB, so they are not sent.': '助手、提示词和项目超过 {1} MB，因此未发送。',
     'A %s of another computer was not taken: %s': '未采用另一台电脑的一项内容（{1}）：{2}',
     'Its text or its project is not here yet.': '它的文本或项目尚未到达此处。',
+    'It is not valid.': '无效。',
     'Session %s: something in it was permanently deleted on another computer, and what says so there has not arrived. It is shown as deleted.': '会话 {1}：其中的某些内容已在另一台计算机上永久删除，而说明这一点的记录尚未到达。它显示为已删除。',
     'The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.': '文档 {1} 已在另一台计算机上随其所在的一轮永久删除，而此处的另一轮、草稿或等待中的消息正在使用它。此处未删除其中任何内容。',
     'delete what uses it, or send and delete it; then synchronize again': '请删除使用它的内容，或先发送再删除；然后再次同步',
