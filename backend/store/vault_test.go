@@ -387,7 +387,7 @@ func TestDevicesConvergeThroughAVault(t *testing.T) {
 			}
 			alone := !slices.ContainsFunc(all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
 			kind := r.Intn(kinds)
-			if mayRemove && r.Intn(12) == 0 { // the removed one comes back under another name
+			if mayRemove && r.Intn(6) == 0 { // the removed one comes back under another name
 				if m.removesAny(r, all) {
 					mayRemove = false
 					removed++
