@@ -84,7 +84,8 @@ var (
 	// lastAsking are question words that ask as the last word of a message, before afterAsking: "she lives where again".
 	lastAsking  = lexical.Set(`what who whom where when why how wer wen wem wann wo woher wohin warum wieso wie`)
 	afterAsking = lexical.Set(`again now exactly nochmal noch mal gleich denn eigentlich genau`)
-	// secondAsking ask after a preposition that begins a message: "in which city".
+	// secondAsking ask after what begins a message: "in which city", "remember what".
+	beforeAsking = lexical.Set(`remember in on at for from with to about of by under since until an auf mit für von zu bei über aus nach seit bis vor gegen um`)
 	secondAsking = lexical.Set(`which whom what wem wen welche welcher welches welchem welchen`)
 )
 
@@ -100,7 +101,7 @@ func asksInPlace(text string) bool {
 		return false
 	}
 	end := strings.Join(words[len(words)-2:], " ")
-	return lastAsking[words[len(words)-1]] || end == "how much" || end == "how many" || end == "wie viel" || secondAsking[words[1]]
+	return lastAsking[words[len(words)-1]] || end == "how much" || end == "how many" || end == "wie viel" || beforeAsking[words[0]] && secondAsking[words[1]]
 }
 
 // clauses splits a message. A clause that begins like neither a request nor a statement has the type of the previous

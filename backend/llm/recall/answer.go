@@ -34,12 +34,12 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		if asksNothing {
 			return p.noResults(ctx, w, w.saved+w.nothingElse)
 		}
+		if scope := w.scopeNames[req.Scope]; scope != "" { // the user chose it
+			return fmt.Sprintf(w.notFoundIn, scope), nil, nil
+		}
 		elsewhere, err := p.onSiblings(ctx, w, req)
 		if err != nil {
 			return "", nil, err
-		}
-		if scope := w.scopeNames[req.Scope]; scope != "" {
-			return fmt.Sprintf(w.notFoundIn, scope) + elsewhere, nil, nil
 		}
 		return p.noResults(ctx, w, w.notFound+elsewhere)
 	}

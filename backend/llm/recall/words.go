@@ -13,7 +13,7 @@ type texts struct {
 	notFound                   string // if every session was searched
 	notFoundIn                 string // with one of scopeNames, if only that scope was searched
 	scopeNames                 map[chat.Scope]string
-	onSiblings                 string // after notFound and notFoundIn, with the turn on another branch
+	onSiblings                 string // after notFound, with the turn on another branch
 	emptyHistory               string
 	noWords                    string // the message contains no words
 	noMemory                   string // in a temporary chat
