@@ -143,8 +143,8 @@ func (x *exchange) depart() error {
 	if err != nil {
 		return err
 	}
-	if x.report.Departed = departed; !departed {
-		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name, or this computer was removed. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
+	if x.report.Departed = departed; !departed && !x.removed(x.own) {
+		x.held = append(x.held, chat.Errorf(chat.CodeConflict, opSync, "A copy of this data writes to the vault under the same name. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.").
 			WithHint("synchronize again when it is complete"))
 	}
 	for _, session := range held {

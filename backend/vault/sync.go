@@ -92,9 +92,6 @@ func (v *Vault) sync(ctx context.Context) (*exchange, error) {
 // exchange receives, sends, and removes what was deleted from the vault.
 func (x *exchange) exchange() error {
 	x.begun()
-	if x.removed(x.own) { // what it wrote afterwards does not count
-		return errCopied
-	}
 	if err := x.introduce(); err != nil {
 		return err
 	}
@@ -121,7 +118,10 @@ func (x *exchange) exchange() error {
 	if err := x.sendValues(); err != nil {
 		return err
 	}
-	return x.erase()
+	if err := x.erase(); err != nil || !x.removed(x.own) {
+		return err
+	}
+	return errCopied // it has the new key, and comes back as another one; all that is its own was sent
 }
 
 func (x *exchange) problem(err *chat.Error) { x.report.Problems = append(x.report.Problems, err) }

@@ -217,7 +217,7 @@ export default {
     'The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.': '文档 {1} 已在另一台计算机上随其所在的一轮永久删除，而此处的另一轮、草稿或等待中的消息正在使用它。此处未删除其中任何内容。',
     'delete what uses it, or send and delete it; then synchronize again': '请删除使用它的内容，或先发送再删除；然后再次同步',
     'Session %s is damaged here, so it was not sent: %v': '会话 {1} 在此处已损坏，因此没有发送：{2}',
-    'A copy of this data writes to the vault under the same name, or this computer was removed. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.': '这些数据的一个副本以相同名称写入保险库，或者本机已被移除。由于正在写入回答，此处没有发送任何内容；之后这些数据会获得自己的名称。',
+    'A copy of this data writes to the vault under the same name. Nothing was sent from here, because an answer is being written; afterwards this data gets a name of its own.': '这些数据的一个副本以相同名称写入保险库。由于正在写入回答，此处没有发送任何内容；之后这些数据会获得自己的名称。',
     'synchronize again when it is complete': '完成后请再次同步',
     'Session %s: what was written here last changes a turn that a copy of this data has too, so it stays on this computer.': '会话 {1}：此处最后写入的内容更改了这些数据的副本也有的一轮，因此它留在本机上。',
     'export it here and import it on another computer: it becomes a copy': '请在此处导出并在另一台计算机上导入：它会成为副本',
