@@ -68,7 +68,7 @@ func TestAsksNothing(t *testing.T) {
 		// The same words within a statement.
 		"I live where the river ends": true, "Anna told me how she bakes her bread": true, "Gestern habe ich Anna gezeigt wie man Brot backt": true, "That is how much I paid for it.": true,
 		"Am Montag habe ich Brot gebacken": true,
-		"ryokan Gion": false, "数据库": false, "": false, "?!": false, "...": false,
+		"ryokan Gion":                      false, "数据库": false, "": false, "?!": false, "...": false,
 	} {
 		if got := AsksNothing(text); got != want {
 			t.Errorf("%q: %v", text, got)
