@@ -1466,8 +1466,10 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 			all, s := members(t, 2, true)
 			a, b := all[0], all[1]
 			b.full(b.own(s.ActiveBranch, true), "by B", "said by B")
+			b.assistant("", "Poet", "by B")
 			b.sync()
 			carry(t, b.folder, a.folder, nil)
+			a.assistant("", "Poet", "by A") // one of them gets a number
 			for range 2 {
 				a.full(s.ActiveBranch, "by A", strings.Repeat("a long answer ", 10_000))
 			}
@@ -1488,6 +1490,9 @@ func TestAnExchangeThatIsKilledContinues(t *testing.T) {
 			there := 0
 			for _, n := range a.lanes(s.ID) {
 				there += n
+			}
+			if got := a.names(); len(got) != 2 || got[0] != "assistant Poet (2): by A" {
+				t.Errorf("point %d, after %v: %q", n, after, got)
 			}
 			if events != there {
 				t.Errorf("point %d, after %v: %d events in the vault, and %d here", n, after, events, there)
