@@ -685,6 +685,28 @@ func TestADocumentThatTwoTurnsSent(t *testing.T) {
 	}
 }
 
+// TestADocumentThatIsSentAgain: a device that has answered the deletion of a document attaches it again, before the last one has answered
+// and removed the first one from the vault. All can read it.
+func TestADocumentThatIsSentAgain(t *testing.T) {
+	all, s := members(t, 3, true)
+	together(t, all)
+	a, b, c := all[0], all[1], all[2]
+	c.say(c.own(s.ActiveBranch, true), "a question of C", "an answer")
+	document := strings.Repeat("a document ", 10_000)
+	turn := a.attach(s.ActiveBranch, a.file(s.ID, "one.txt", document)).ID
+	exchangeAll(t, all, 2)
+	a.deleteTurn(turn)
+	a.sync()
+	b.sync()
+	b.attach(b.own(s.ActiveBranch, true), b.file(s.ID, "again.txt", document))
+	hung := &meanwhile{Place: vault.Folder(b.folder), do: func() { c.sync(); a.sync() }} // after the contents, before the file
+	if _, err := b.with(b.Store, func(vault.Target) (vault.Place, error) { return hung, nil }).Sync(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	exchangeAll(t, all, 2)
+	settle(t, all)
+}
+
 // TestALaneThatIsYounger: data that was restored, or is a copy, gets a lane without its own earlier deletions. What it deletes from the
 // same text replaces what it had sent before.
 func TestALaneThatIsYounger(t *testing.T) {

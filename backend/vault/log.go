@@ -64,8 +64,9 @@ type fileHead struct {
 type file struct {
 	fileHead
 	segments []bundle.Segment
-	size     int  // bytes of its content
-	older    bool // it is not sealed with the newest key
+	inline   map[chat.SessionID]bool // contents of these are in the file
+	size     int                     // bytes of its content
+	older    bool                    // it is not sealed with the newest key
 }
 
 func logName(device string, number int64) string {
@@ -174,7 +175,7 @@ func (b box) write(ctx context.Context, name string, f file) (size int, err erro
 	}
 	text.Write(append(head, '\n'))
 	apart := func(session chat.SessionID, c bundle.Content, sha256 string) (bool, error) {
-		if len(c.Bytes) <= apartFrom {
+		if len(c.Bytes) <= apartFrom || f.inline[session] {
 			return false, nil
 		}
 		n, err := b.put(ctx, b.contentName(session, sha256), c.Bytes)

@@ -86,9 +86,16 @@ func (x *exchange) unreadable(faults map[chat.SessionID]error) {
 func (x *exchange) write(segments []bundle.Segment) error {
 	id, _ := x.Store.ThisDevice()
 	at := x.at(x.own)
-	f := file{segments: segments, fileHead: fileHead{
+	f := file{segments: segments, inline: map[chat.SessionID]bool{}, fileHead: fileHead{
 		Device: id, Number: at.Number + 1, Before: at.Sum, Written: chat.FormatTime(x.Now()),
 	}}
+	gone, err := x.Store.Gone(x.ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range gone { // a content that was deleted may be there still, and another device about to remove it
+		f.inline[g.Session] = g.Of != ""
+	}
 	size, err := x.box.write(x.ctx, logName(x.own, f.Number), f)
 	if errors.Is(err, ErrExists) {
 		return errCopied
