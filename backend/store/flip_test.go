@@ -86,7 +86,7 @@ func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 			t.Errorf("%s.%s is empty everywhere", c.table, c.column)
 		}
 		for i, r := range rows {
-			step := testtier.Size(max(len(r.Content)/flips, 1), 1)
+			step := testtier.Sizes(max(len(r.Content)/flips, 1), max(len(r.Content)/(2*flips), 1), 1)
 			for at := (7 * i) % step; at < len(r.Content); at += step {
 				flipped := bytes.Clone(r.Content)
 				flipped[at] ^= 1 << (at % 7)

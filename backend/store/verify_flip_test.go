@@ -30,7 +30,7 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
-	for i := range testtier.Size(8, 2000) {
+	for i := range testtier.Sizes(8, 40, 2000) {
 		at, bit := random.IntN(len(original)), byte(1)<<random.IntN(8)
 		for i%2 == 0 && original[at] == 0 { // most of the file is not used yet
 			at = random.IntN(len(original))

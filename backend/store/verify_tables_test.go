@@ -74,7 +74,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 3))
 	found, unused := 0, 0
 	for _, table := range testtier.Sample(tables, 12) {
-		for range testtier.Size(1, 40) {
+		for range testtier.Sizes(1, 2, 40) {
 			if len(pages[table]) == 0 {
 				break
 			}

@@ -16,12 +16,12 @@ func Exhaustive() bool { return os.Getenv("TEST_ALL") == "1" }
 // Crash reports whether tests of durability run in the form of `make crash`.
 func Crash() bool { return os.Getenv("CRASH") == "1" }
 
-// Histories returns how many random histories a test plays.
-func Histories(everyday int) int {
+// Sizes returns a size for the form that runs, that of `make crash` too.
+func Sizes[T any](everyday, exhaustive, crash T) T {
 	if Crash() {
-		return 1000
+		return crash
 	}
-	return Size(everyday, 5*everyday)
+	return Size(everyday, exhaustive)
 }
 
 // Size returns a size for the form that runs.
