@@ -138,10 +138,12 @@ func (s *Sync) Connect(place SyncPlace, secret string) (created bool, err error)
 }
 
 // Remove excludes another computer, by its log, from what is written to the vault from now on: that has a new key, the
-// passphrase and the code of NewCode. secret is the passphrase or recovery code until now.
+// passphrase and the code of NewCode. secret is the passphrase or recovery code until now; anyway: what cannot be read of what
+// the computer had sent counts no more.
 //
-// Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeConflict (another computer did the same).
-func (s *Sync) Remove(log, secret, passphrase string) error {
+// Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeConflict (another computer did the same),
+// CodeCorrupt (something cannot be read).
+func (s *Sync) Remove(log, secret, passphrase string, anyway bool) error {
 	secret, err := given(secret)
 	if err == nil {
 		passphrase, err = given(passphrase)
@@ -158,7 +160,7 @@ func (s *Sync) Remove(log, secret, passphrase string) error {
 	if code == "" {
 		return chat.Errorf(chat.CodeInvalid, "sync.remove", "There is no new recovery code; nothing was changed.")
 	}
-	if _, err = s.c.Vault.Remove(s.ask(), log, secret, passphrase, code); err == nil {
+	if _, err = s.c.Vault.Remove(s.ask(), vault.Removal{Device: log, Secret: secret, Passphrase: passphrase, Code: code, Anyway: anyway}); err == nil {
 		s.c.VaultSchedule.Now()
 	}
 	return err

@@ -3,12 +3,14 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/cli"
+	"contextinfinity/backend/vault"
 )
 
 // typed runs a command whose terminal is in another process.
@@ -44,6 +46,18 @@ func TestAPassphraseOfAVault(t *testing.T) {
 		if r := h.typed(lines, "devices", "remove", "laptop"); r.code == 0 || !strings.Contains(r.err, says) {
 			t.Errorf("%q: %d %q", lines, r.code, r.err)
 		}
+	}
+	if r := newHome(t).typed("a long passphrase\n", "sync", "--vault", dir); r.code != 0 {
+		t.Fatalf("another computer: %q", r.err)
+	}
+	var list struct{ Devices []vault.Device }
+	if err := json.Unmarshal([]byte(h.run("devices", "--json").out), &list); err != nil || len(list.Devices) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	r := h.typed("y\na long passphrase\nanother one\nanother one\n", "devices", "remove", list.Devices[1].Log)
+	_, code, _ := strings.Cut(r.out, "New recovery code: ")
+	if code, _, _ = strings.Cut(code, "\n"); r.code != 0 || code == "" || !strings.Contains(r.err, "valid once the removal has succeeded: "+code) {
+		t.Errorf("%d %q %q", r.code, r.out, r.err)
 	}
 }
 

@@ -82,6 +82,7 @@ connect the vault again. Update the program on all of them first. COMPUTER is a 
 				flags: []flag{
 					nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
 					nameFlag(newPassphraseFlag, "read the passphrase from now on from the first line of this `FILE`"),
+					boolFlag("anyway", "remove it also if something that it had sent cannot be read, and counts no more then"),
 					yesFlag,
 					dataPassphraseFlag,
 				},
@@ -170,7 +171,8 @@ func removeDevice(ctx context.Context, r *run) (reply, error) {
 			WithHint("contextinfinity devices lists them; devices --json has the log of each, which names it too")
 	}
 	code := seal.NewCode()
-	renewed, err := r.s.Vault.Remove(ctx, found[0].Log, r.bundlePassphrase, r.newPassphrase, code)
+	r.notef("New recovery code of the vault, valid once the removal has succeeded: %s", code) // it may be interrupted afterwards
+	renewed, err := r.s.Vault.Remove(ctx, vault.Removal{Device: found[0].Log, Secret: r.bundlePassphrase, Passphrase: r.newPassphrase, Code: code, Anyway: r.on("anyway")})
 	return reply{doc: fields{{"removed", found[0].Log}, {"recovery_code", code}}, keepOnError: renewed, text: func(o *output) {
 		o.printf("%s is removed; what it has, it keeps. New recovery code: %s\n", line(found[0].Name), code)
 		o.printf("Keep it apart from your computers: the one before opens nothing new. It is not shown again.\n")

@@ -29,7 +29,7 @@ func (m *member) log() string {
 func (m *member) removes(log, secret string) string {
 	m.Helper()
 	code := seal.NewCode()
-	_, err := m.vault.Remove(m.ctx, log, secret, newPassphrase, code)
+	_, err := m.vault.Remove(m.ctx, vault.Removal{Device: log, Secret: secret, Passphrase: newPassphrase, Code: code})
 	m.ok(err)
 	return code
 }
@@ -98,13 +98,13 @@ func TestARemovedDevice(t *testing.T) {
 		t.Fatalf("%v, %q", err, sent)
 	}
 	ofC := c.log()
-	if _, err := a.vault.Remove(a.ctx, ofC, "wrong", newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeSealed {
+	if _, err := a.vault.Remove(a.ctx, vault.Removal{Device: ofC, Secret: "wrong", Passphrase: newPassphrase, Code: seal.NewCode()}); chat.CodeOf(err) != chat.CodeSealed {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
-	if _, err := a.vault.Remove(a.ctx, ofC, code, "", seal.NewCode()); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := a.vault.Remove(a.ctx, vault.Removal{Device: ofC, Secret: code, Code: seal.NewCode()}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("no new passphrase: %v", err)
 	}
-	if _, err := a.vault.Remove(a.ctx, a.log(), code, newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeNotFound {
+	if _, err := a.vault.Remove(a.ctx, vault.Removal{Device: a.log(), Secret: code, Passphrase: newPassphrase, Code: seal.NewCode()}); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("itself: %v", err)
 	}
 	renewed := a.removes(ofC, code)
@@ -148,7 +148,7 @@ func TestARemovedDevice(t *testing.T) {
 	status, err := a.vault.Status(a.ctx)
 	a.ok(err)
 	for _, d := range status.Devices {
-		if d.Removed != (d.Log == ofC) || d.Removed && d.Files != d.Known {
+		if d.Removed != (d.Log == ofC) || d.Removed && d.Files <= d.Known {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -214,6 +214,11 @@ func TestADeviceThatNeverTakesTheNewKey(t *testing.T) {
 	if got := a.problem(); !strings.Contains(got, "or remove it, if it does not exist") || len(a.said(s.ID, "not known to A")) > 0 {
 		t.Errorf("%q", got)
 	}
+	place := &counting{Place: vault.Folder(a.folder)}
+	a.place = func(vault.Target) (vault.Place, error) { return place, nil }
+	if a.problem(); slices.ContainsFunc(place.read, func(name string) bool { return strings.HasPrefix(name, "log/"+b.log()) }) {
+		t.Errorf("what does not count is read in each exchange: %q", place.read)
+	}
 	a.removes(b.log(), newPassphrase)
 	a.sync()
 	if len(a.said(s.ID, "not known to A")) != 1 {
@@ -222,10 +227,11 @@ func TestADeviceThatNeverTakesTheNewKey(t *testing.T) {
 	settle(t, all[:1])
 }
 
-// renewing is a place to which something happens before a new key is stored.
+// renewing is a place to which something happens before a new key is stored. An error is returned although the key is there.
 type renewing struct {
 	vault.Place
-	do func()
+	do  func()
+	err error
 }
 
 func (p *renewing) PutNew(ctx context.Context, name string, b []byte) error {
@@ -233,7 +239,10 @@ func (p *renewing) PutNew(ctx context.Context, name string, b []byte) error {
 		p.do = nil
 		do()
 	}
-	return p.Place.PutNew(ctx, name, b)
+	if err := p.Place.PutNew(ctx, name, b); err != nil || !strings.HasPrefix(name, "keys/") {
+		return err
+	}
+	return p.err
 }
 
 // TestTwoRemovalsAtOnce: the second is refused, and is done again with the key of the first. If a program that synchronizes folders lets both
@@ -244,9 +253,9 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 	a, b, ofC, ofD := all[0], all[1], all[2].log(), all[3].log()
 	b.folder = a.folder
 	b.ok(b.connects(code))
-	place := &renewing{vault.Folder(a.folder), func() { b.removes(ofC, code) }}
+	place := &renewing{Place: vault.Folder(a.folder), do: func() { b.removes(ofC, code) }}
 	a.place = func(vault.Target) (vault.Place, error) { return place, nil }
-	if _, err := a.vault.Remove(a.ctx, ofD, code, newPassphrase, seal.NewCode()); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "at the same time") {
+	if _, err := a.vault.Remove(a.ctx, vault.Removal{Device: ofD, Secret: code, Passphrase: newPassphrase, Code: seal.NewCode()}); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "at the same time") {
 		t.Errorf("%v", err)
 	}
 	a.asks()
@@ -275,6 +284,24 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 	b.ok(b.connects(newPassphrase))
 	settle(t, all[:2])
 	if len(a.said(s.ID, "with a key that is lost")) != 1 {
+		t.Error("it is lost")
+	}
+
+	all, s = exchanged(t, 4)
+	a, b, ofC, ofD = all[0], all[1], all[2].log(), all[3].log()
+	a.removes(ofC, code)
+	a.removes(ofD, newPassphrase)
+	b.removes(ofC, code)
+	b.full(b.own(s.ActiveBranch, true), "of two keys the first is lost", "said")
+	b.sync()
+	a.ok(os.Remove(filepath.Join(a.folder, "keys", "2")))
+	settle(t, all[1:2])
+	carry(t, b.folder, a.folder, nil)
+	carry(t, a.folder, b.folder, nil)
+	b.asks()
+	b.ok(b.connects(newPassphrase))
+	settle(t, all[:2])
+	if len(a.said(s.ID, "of two keys the first is lost")) != 1 {
 		t.Error("it is lost")
 	}
 }
@@ -321,7 +348,7 @@ func TestARemovalThatIsKilledContinues(t *testing.T) {
 			ofB := all[1].log()
 			a.full(s.ActiveBranch, "more", "said")
 			k := &killed{Place: vault.Folder(a.folder), Store: a.Store, left: n, after: after}
-			_, err := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Remove(a.ctx, ofB, code, newPassphrase, renewed)
+			_, err := a.with(k, func(vault.Target) (vault.Place, error) { return k, nil }).Remove(a.ctx, vault.Removal{Device: ofB, Secret: code, Passphrase: newPassphrase, Code: renewed})
 			ended = err == nil
 			a.reopen()
 			a.begin()
@@ -378,8 +405,10 @@ func (m *member) removesAny(r *rand.Rand, all []*member) bool {
 	if len(others) == 0 {
 		return false
 	}
-	code, _ := aVault()
-	code = m.removes(others[r.Intn(len(others))].Log, code)
+	code := seal.NewCode()
+	secret, _ := aVault()
+	_, err = m.vault.Remove(m.ctx, vault.Removal{Device: others[r.Intn(len(others))].Log, Secret: secret, Passphrase: newPassphrase, Code: code, Anyway: true})
+	m.ok(err)
 	for _, other := range all {
 		other.code = code
 	}
@@ -413,5 +442,234 @@ func TestValuesAfterARemoval(t *testing.T) {
 	settle(t, []*member{a, b})
 	for _, m := range []*member{a, b} {
 		m.shows("assistant Poet: Rhyme.", "prompt Greeting: Hello")
+	}
+}
+
+// puts writes objects into a folder.
+func (m *member) puts(objects map[string][]byte, names ...string) {
+	m.Helper()
+	for _, name := range names {
+		path := filepath.Join(m.folder, filepath.FromSlash(name))
+		m.ok(os.MkdirAll(filepath.Dir(path), 0o700))
+		m.ok(os.WriteFile(path, objects[name], 0o600))
+	}
+}
+
+// hides removes objects from a folder, and returns them.
+func (m *member) hides(names ...string) map[string][]byte {
+	m.Helper()
+	all := objects(m, m.folder)
+	for _, name := range names {
+		m.ok(os.Remove(filepath.Join(m.folder, filepath.FromSlash(name))))
+	}
+	return all
+}
+
+// TestWhatCannotBeSealedAgain: a device that cannot seal again what perhaps only it has does not take a new key, and says why.
+func TestWhatCannotBeSealedAgain(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b, c := all[0], all[1], all[2]
+	code, _ := aVault()
+	c.full(c.own(s.ActiveBranch, true), "known to B only", "said")
+	c.sync()
+	carry(t, c.folder, b.folder, nil)
+	b.sync()
+	a.removes(c.log(), code)
+	carry(t, a.folder, b.folder, nil)
+	k := &killed{Place: vault.Folder(b.folder), left: 1}
+	full := b.with(b.Store, func(vault.Target) (vault.Place, error) { return k, nil })
+	if _, err := full.Connect(b.ctx, vault.Target{Address: b.folder}, newPassphrase); err == nil {
+		t.Error("the key was taken although the folder is full")
+	}
+	b.asks()
+	names := added(objects(t, a.folder), objects(t, b.folder), "log/"+c.log())
+	taken := b.hides(names...)
+	if err := b.connects(newPassphrase); err == nil || !strings.Contains(err.Error(), "file 2 of 2") {
+		t.Errorf("the key was taken without %q: %v", names, err)
+	}
+	b.puts(taken, names...)
+	b.asks()
+	b.ok(b.connects(newPassphrase))
+	settle(t, all[:2])
+	if len(a.said(s.ID, "known to B only")) != 1 {
+		t.Error("it is lost")
+	}
+}
+
+// TestWhatARemovedDeviceHadSent is taken before, or the removal is refused, unless it is wanted anyway.
+func TestWhatARemovedDeviceHadSent(t *testing.T) {
+	code, _ := aVault()
+	for _, missing := range []string{"file", "values"} {
+		all, s := exchanged(t, 2)
+		a, ofB := all[0], all[1].log()
+		for _, words := range []string{"second", "third"} {
+			all[1].full(all[1].own(s.ActiveBranch, true), words, "said")
+			all[1].assistant("", words, "Rhyme.")
+			all[1].sync()
+		}
+		carry(t, all[1].folder, a.folder, nil)
+		names := added(nil, objects(t, a.folder), "log/"+ofB+"/")
+		says := "file 2 of 3"
+		if missing == "file" {
+			a.hides(names[1])
+		} else {
+			a.puts(map[string][]byte{names[3]: []byte("garbage")}, names[3])
+			says = "assistants, prompts and projects cannot be read"
+		}
+		removal := vault.Removal{Device: ofB, Secret: code, Passphrase: newPassphrase, Code: seal.NewCode()}
+		if renewed, err := a.vault.Remove(a.ctx, removal); renewed || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q is missing: %v", names, err)
+		}
+		removal.Anyway = true
+		_, err := a.vault.Remove(a.ctx, removal)
+		a.ok(err)
+		a.sync()
+		status, err := a.vault.Status(a.ctx)
+		a.ok(err)
+		if d := status.Devices[1]; !d.Removed || (d.Files > d.Known) != (missing == "file") {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// TestWhatOneRemovalCountsStaysInTheNext, although the device that does it has not read it yet.
+func TestWhatOneRemovalCountsStaysInTheNext(t *testing.T) {
+	all, s := exchanged(t, 4)
+	a, b, c := all[0], all[1], all[2]
+	code, _ := aVault()
+	c.full(c.own(s.ActiveBranch, true), "known to A only", "said")
+	c.sync()
+	carry(t, c.folder, a.folder, nil)
+	a.sync()
+	a.removes(all[3].log(), code)
+	names := added(objects(t, b.folder), objects(t, a.folder), "log/"+c.log())
+	carry(t, a.folder, b.folder, nil)
+	b.hides(names...)
+	b.ok(b.connects(newPassphrase))
+	b.removes(c.log(), newPassphrase)
+	carry(t, b.folder, a.folder, nil)
+	a.ok(a.connects(newPassphrase))
+	settle(t, all[:2])
+	if len(b.said(s.ID, "known to A only")) != 1 {
+		t.Error("it is lost")
+	}
+}
+
+// TestValuesOfALateDevice are taken when it is removed, except what they delete.
+func TestValuesOfALateDevice(t *testing.T) {
+	all, _ := exchanged(t, 3)
+	a, b := all[0], all[1]
+	code, _ := aVault()
+	poet := b.assistant("", "Poet", "Rhyme.")
+	settle(t, all)
+	a.removes(all[2].log(), code)
+	b.prompt("", "Greeting", "Hello")
+	b.ok(b.DeleteAssistant(b.ctx, poet))
+	b.sync()
+	carry(t, b.folder, a.folder, nil)
+	a.sync()
+	a.shows("assistant Poet: Rhyme.")
+	a.removes(b.log(), newPassphrase)
+	a.sync()
+	a.shows("assistant Poet: Rhyme.", "prompt Greeting: Hello")
+}
+
+// TestADeviceThatHasSentNothing can be removed.
+func TestADeviceThatHasSentNothing(t *testing.T) {
+	all, _ := exchanged(t, 1)
+	a := all[0]
+	code, _ := aVault()
+	b := &device{fixture: newFixture(t), name: "B"}
+	b.ok(b.core.Write(b.ctx, "test", b.core.RenewDevice))
+	m := b.join("")
+	m.sync()
+	if out := m.sync(); out.SentBytes > 0 {
+		t.Errorf("%+v", out)
+	}
+	carry(t, m.folder, a.folder, nil)
+	a.removes(m.log(), code)
+	carry(t, a.folder, m.folder, nil)
+	m.asks()
+}
+
+// TestAKeyThatIsThereInSpiteOfAnError is taken as made.
+func TestAKeyThatIsThereInSpiteOfAnError(t *testing.T) {
+	all, _ := exchanged(t, 2)
+	a, ofB := all[0], all[1].log()
+	code, _ := aVault()
+	place := &renewing{Place: vault.Folder(a.folder), err: errDied}
+	a.place = func(vault.Target) (vault.Place, error) { return place, nil }
+	a.removes(ofB, code)
+	a.sync()
+}
+
+// TestADeletionThatIsForged with an older key is carried out neither by the device in whose name it is, nor when that is removed.
+func TestADeletionThatIsForged(t *testing.T) {
+	all, s := exchanged(t, 3)
+	a, b, ofB := all[0], all[1], all[1].log()
+	code, _ := aVault()
+	thief := b.from(b.saved(), false)
+	thief.folder = t.TempDir()
+	carry(t, b.folder, thief.folder, nil)
+	thief.ok(thief.connects(code))
+	before := objects(t, thief.folder)
+	a.removes(all[2].log(), code)
+	thief.erased(s.ID)
+	thief.sync()
+	forged := objects(t, thief.folder)
+	names := slices.DeleteFunc(added(before, forged, "log/"+ofB), func(name string) bool { return strings.Contains(filepath.Base(name), "-") })
+	a.puts(forged, names...)
+	carry(t, a.folder, b.folder, nil)
+	b.ok(b.connects(newPassphrase))
+	if out, err := b.vault.Sync(b.ctx); err != nil || !out.Departed || len(out.Deleted) > 0 || !b.has(s.ID) {
+		t.Errorf("in its name: %+v, %v", out, err)
+	}
+	removal := vault.Removal{Device: ofB, Secret: newPassphrase, Passphrase: newPassphrase, Code: seal.NewCode()}
+	if _, err := a.vault.Remove(a.ctx, removal); err == nil || !strings.Contains(err.Error(), "deletes something permanently") {
+		t.Errorf("when it is removed: %v", err)
+	}
+	removal.Anyway = true
+	_, err := a.vault.Remove(a.ctx, removal)
+	a.ok(err)
+	carry(t, a.folder, b.folder, nil)
+	b.ok(b.connects(newPassphrase))
+	if settle(t, all[:2]); !a.has(s.ID) || !b.has(s.ID) {
+		t.Error("it was carried out")
+	}
+}
+
+// TestKeysOfNobody: what somebody puts in place of the next key is named, with what to do.
+func TestKeysOfNobody(t *testing.T) {
+	all, _ := exchanged(t, 1)
+	a := all[0]
+	code, lock := aVault()
+	for what, content := range map[string][]byte{
+		"garbage": []byte("x"), "large": make([]byte, 2<<20), "of another vault": []byte(strings.Replace(string(lock), `"id": "`, `"id": "0`, 1)), "the first again": lock,
+	} {
+		a.puts(map[string][]byte{"keys/2": content}, "keys/2")
+		err := a.connects(code)
+		if e := chat.AsError(err); e == nil || !strings.Contains(e.Message, "keys/2 in") || !strings.Contains(e.Hint, "or delete it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	a.hides("keys/2")
+	a.sync()
+}
+
+// TestValuesWithoutANumber: no name is used that nobody reads.
+func TestValuesWithoutANumber(t *testing.T) {
+	all, _ := exchanged(t, 1)
+	a := all[0]
+	name := "log/" + a.log() + "/values-99999999"
+	a.puts(map[string][]byte{name: []byte("garbage")}, name)
+	a.assistant("", "Poet", "Rhyme.")
+	out, err := a.vault.Sync(a.ctx)
+	a.ok(err)
+	if len(out.Problems) != 2 || !strings.Contains(out.Problems[1].Error(), "no number is left") || len(added(nil, objects(t, a.folder), "log/"+a.log()+"/values-")) != 1 {
+		t.Errorf("%v", out.Problems)
+	}
+	a.hides(name)
+	if out := a.sync(); out.SentBytes == 0 {
+		t.Errorf("%+v", out)
 	}
 }

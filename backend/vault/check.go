@@ -54,9 +54,6 @@ func (x *exchange) devices() []Device {
 			d.Bytes += o.Size
 			d.Written = max(d.Written, chat.FormatTime(o.Changed))
 		}
-		if d.Removed {
-			d.Files = d.Known
-		}
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b Device) int {

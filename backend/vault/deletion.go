@@ -137,8 +137,10 @@ func apart(chat.SessionID, string) bool { return true }
 // discard deletes a file that was written again, if the one that counts can be read and is the same file.
 func (x *exchange) discard(name string) error {
 	device, number, _, _ := numberOf(name)
-	before, err := x.box.read(x.ctx, name, apart)
-	if err == nil || errors.Is(err, errOlder) { // that one was sealed again
+	b := x.box
+	b.late = device // it may have been sealed again
+	before, err := b.read(x.ctx, name, apart)
+	if err == nil {
 		var now file
 		now, err = x.box.read(x.ctx, x.logs[device][number].Name, apart)
 		if err == nil && bytes.Equal(now.sum(), before.sum()) {

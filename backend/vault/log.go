@@ -20,6 +20,7 @@ import (
 // Names of objects. DEVICE and NAME are keyed hashes, NUMBER has eight digits and counts from 1.
 const (
 	lockName   = "vault.json"
+	keysDir    = "keys/"
 	devicesDir = "devices/" // devices/DEVICE: what the device is called
 	logDir     = "log/"     // log/DEVICE/NUMBER: what the device wrote
 	// log/DEVICE/values-NUMBER: what the device knows outside of sessions
@@ -67,6 +68,7 @@ type file struct {
 	inline   map[chat.SessionID]bool // contents of these are in the file
 	size     int                     // bytes of its content
 	older    bool                    // it is not sealed with the newest key
+	late     bool                    // and was not known when that was made
 }
 
 func logName(device string, number int64) string {
@@ -102,6 +104,7 @@ type box struct {
 	place   Place
 	keys    []seal.Key // oldest first: the first makes names, the last seals
 	renewal renewal    // what the last one is for
+	late    string     // the name of a device whose files are read whatever key seals them
 }
 
 func (b box) newest() seal.Key { return b.keys[len(b.keys)-1] }
@@ -198,7 +201,7 @@ func (b box) write(ctx context.Context, name string, f file) (size int, err erro
 var errNewer = fmt.Errorf("a newer version of this program wrote it")
 
 // read returns a file of a log with the contents that it names; leave, if not nil, is called for each that is an object of its
-// own, and true leaves it out. A file that an older key must not seal is returned with errOlder.
+// own, and true leaves it out. errOlder: an older key must not seal it.
 func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, string) bool) (f file, err error) {
 	device, number, again, _ := numberOf(name)
 	text, older, err := b.open(ctx, name)
@@ -215,7 +218,10 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 	if b.deviceName(f.Device) != device || f.Number != number {
 		return f, errDamaged
 	}
-	f.size, f.older = len(text), older
+	f.size, f.older, f.late = len(text), older, older && number > b.renewal.Logs[device].Number
+	if f.late && device != b.late {
+		return f, errOlder
+	}
 	f.segments, err = bundle.DecodeSegments(rest, func(session chat.SessionID, sha256 string) ([]byte, error) {
 		if leave != nil && leave(session, b.contentName(session, sha256)) {
 			return nil, nil
@@ -242,12 +248,15 @@ func (b box) read(ctx context.Context, name string, leave func(chat.SessionID, s
 			p.Replaced = p.Event.Payload != nil && !p.Event.Intact() && (again > 0 || deletions[s.Session].Certifies(p.Event))
 		}
 	}
-	if known := b.renewal.Logs[device]; err == nil && older && number >= known.Number {
-		if number > known.Number {
-			err = errOlder
-		} else if !bytes.Equal(f.sum(), known.Sum) {
-			err = errExchanged
-		}
+	if known := b.renewal.Logs[device]; err == nil && older && number == known.Number && !bytes.Equal(f.sum(), known.Sum) {
+		err = errExchanged
 	}
 	return f, err
+}
+
+// deletes reports whether a file has something of a permanent deletion.
+func (f file) deletes() bool {
+	return slices.ContainsFunc(f.segments, func(s bundle.Segment) bool {
+		return s.Deleted || s.Of != "" || slices.ContainsFunc(s.Parcels, deletes)
+	})
 }

@@ -39,17 +39,21 @@ var (
 )
 
 // Limits of what a place may answer, in bytes: an object, which is at most the largest document and a little more;
-// vault.json, and the name of a device; a page of a list. maxPages limits the pages of a list.
+// vault.json, and the name of a device; keys/N; a page of a list. maxPages limits the pages of a list.
 const (
 	maxObject = 640 << 20
 	maxSmall  = 64 << 10
+	maxKey    = 1 << 20
 	maxPage   = 32 << 20
 	maxPages  = 1000
 )
 
 func limitOf(name string) int {
-	if name == lockName || strings.HasPrefix(name, devicesDir) {
+	switch {
+	case name == lockName || strings.HasPrefix(name, devicesDir):
 		return maxSmall
+	case strings.HasPrefix(name, keysDir):
+		return maxKey
 	}
 	return maxObject
 }

@@ -50,6 +50,9 @@ func (x *exchange) receive(device string) error {
 		batch := again
 		for size := 0; size < batchSize && next.Number < last; {
 			f, err := x.follow(device, next, x.leave())
+			if err == nil && f.late && f.deletes() {
+				err = errDeletes
+			}
 			if err != nil {
 				if stop = x.named(device, next.Number+1, last, err); !stop {
 					return err

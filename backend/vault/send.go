@@ -138,7 +138,10 @@ func (x *exchange) depart() error {
 				if !x.named(device, at.Number+1, last, err) {
 					return err
 				}
-				return nil
+				if len(x.report.Problems) > 0 {
+					return nil
+				}
+				break
 			}
 			if _, err := x.take(f); err != nil {
 				return err
@@ -167,6 +170,11 @@ func (x *exchange) take(f file) (foreign bool, err error) {
 	in := logName(x.box.deviceName(f.Device), f.Number)
 	for _, s := range f.segments {
 		if len(s.Parcels) == 0 {
+			known, err := x.deletedHere(s)
+			if err != nil {
+				return false, err
+			}
+			foreign = foreign || !known
 			continue
 		}
 		parcels, all, err := x.Store.Existing(x.ctx, s.Session, s.Parcels)
@@ -187,6 +195,15 @@ func (x *exchange) take(f file) (foreign bool, err error) {
 		}
 	}
 	return foreign, x.put(x.ctx, x.state, known)
+}
+
+// deletedHere reports whether what a segment deletes was deleted here.
+func (x *exchange) deletedHere(s bundle.Segment) (bool, error) {
+	if s.Deleted {
+		return x.Store.DeletedHere(x.ctx, s.Session)
+	}
+	all, err := x.Store.Gone(x.ctx)
+	return slices.ContainsFunc(all, func(g bundle.Gone) bool { return g.Session == s.Session && g.Of == s.Of }), err
 }
 
 // resume takes up a log whose last files were written by an exchange that was interrupted before it could remember them.
@@ -216,9 +233,10 @@ func (x *exchange) resume() (ready bool, err error) {
 			return false, nil
 		}
 	}
+	x.box.late = x.own // written before this device knew of the new key
 	for last := x.last(x.own); at.Number < last; at = x.at(x.own) {
 		f, err := x.follow(x.own, at, apart)
-		if err != nil && (!errors.Is(err, errOlder) || !bytes.Equal(f.Before, at.Sum)) {
+		if err != nil {
 			if !x.named(x.own, at.Number+1, last, err) {
 				return false, err
 			}
@@ -228,7 +246,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		if err == nil && foreign {
 			err = errCopied
 		}
-		if err == nil && f.older { // written before this device knew of the new key
+		if err == nil {
 			err = x.reseal(x.own, f)
 		}
 		if err != nil {

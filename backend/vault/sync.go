@@ -168,13 +168,16 @@ func (x *exchange) named(device string, number, last int64, err error) bool {
 	switch {
 	case x.ctx.Err() != nil, whole:
 		return false
+	case x.removed(device) && number > x.box.renewal.Logs[device].Number: // it does not count
 	case errors.Is(err, ErrMissing):
 		x.problem(chat.Errorf(chat.CodeNotFound, opSync, "%s: file %d of %d, or a document that it names, is missing in the vault. What this device wrote from there on waits; nothing else is affected.",
 			x.nameOf(device), number, last).WithHint(hint))
-	case errors.Is(err, errOlder) && x.removed(device): // after that
+	case errors.Is(err, errDeletes):
+		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: file %d of %d is sealed with an older key and deletes something permanently, which is not carried out: whoever has that computer may have written it.",
+			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase"))
 	case errors.Is(err, errOlder):
 		x.problem(chat.Errorf(chat.CodeConflict, opSync, "%s: file %d of %d is sealed with an older key of the vault. What this device wrote from there on waits until it has the new one; nothing else is affected.",
-			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more"))
+			x.nameOf(device), number, last).WithHint("connect the vault again on that computer, with its passphrase; or remove it, if it does not exist any more, or was restored or got another name since"))
 	case errors.Is(err, errNewer):
 		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: file %d was written by a newer version of this program. What this device wrote from there on waits.",
 			x.nameOf(device), number).WithHint("update the program on this computer"))

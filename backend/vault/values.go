@@ -47,6 +47,9 @@ type snapshot struct {
 // largestSnapshot is in bytes before compression.
 const largestSnapshot = 64 << 20
 
+// maxSnapshot is the highest number that a name has room for.
+const maxSnapshot = 99_999_999
+
 // listSnapshot notes an object if it is one.
 func (x *exchange) listSnapshot(name string) {
 	if m := snapshots.FindStringSubmatch(name); m != nil {
@@ -63,7 +66,7 @@ func (x *exchange) readSnapshot(device string) (s snapshot, at position, ok bool
 	text, older, err := x.box.open(x.ctx, snapshotName(device, at.Number))
 	switch {
 	case err != nil:
-	case older:
+	case older && device != x.box.late:
 		return s, at, false, nil
 	case len(text) > largestSnapshot || json.Unmarshal(text, &s) != nil:
 		err = errDamaged
@@ -82,6 +85,9 @@ func (x *exchange) readSnapshot(device string) (s snapshot, at position, ok bool
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: its assistants, prompts and projects cannot be read: %v. They are taken when that is possible; nothing else is affected.", x.nameOf(device), err).
 			WithHint("wait until the folder is synchronized completely, or take the file from another copy of the folder"))
 	}
+	if older { // whoever has an older key may have written it
+		s.Values = slices.DeleteFunc(s.Values, func(v bundle.Value) bool { return v.Deleted })
+	}
 	sum := sha256.Sum256(text)
 	at.Sum = sum[:]
 	return s, at, err == nil, nil
@@ -98,7 +104,7 @@ func (x *exchange) takeValues(final bool) error {
 	read := map[string]int64{}
 	var coming []bundle.Value
 	for _, device := range slices.Sorted(maps.Keys(x.snapshots)) {
-		if x.state.Values[device] == slices.Max(x.snapshots[device]) {
+		if x.removed(device) || x.state.Values[device] == slices.Max(x.snapshots[device]) {
 			continue
 		}
 		s, at, ok, err := x.readSnapshot(device)
@@ -161,15 +167,19 @@ func (x *exchange) sendValues() error {
 	sum := sha256.Sum256(text)
 	there := slices.Max(append(x.snapshots[x.own], 0))
 	if last := x.state.Sent; there != last.Number || !bytes.Equal(last.Sum, sum[:]) {
+		next := max(there, last.Number) + 1
 		switch {
-		case len(all) == 0 && there == 0:
+		case len(all) == 0 && there == 0 && x.last(x.own) > 0: // otherwise the others know of it by this object
 			return nil
 		case len(text) > largestSnapshot:
 			x.problem(chat.Errorf(chat.CodeTooLarge, opSync, "The assistants, prompts and projects have more than %d MB, so they are not sent.", largestSnapshot>>20).
 				WithHint("delete those that you do not use"))
 			return nil
+		case next > maxSnapshot:
+			x.problem(chat.Errorf(chat.CodeCorrupt, opSync, "The assistants, prompts and projects are not sent, because no number is left after %s, which this program did not write.", snapshotName(x.own, there)).
+				WithHint("delete this file in the place"))
+			return nil
 		}
-		next := max(there, last.Number) + 1
 		n, err := x.box.put(x.ctx, snapshotName(x.own, next), text)
 		if errors.Is(err, ErrExists) { // a copy of this data was faster: the next exchange reads it
 			return nil

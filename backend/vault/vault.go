@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,7 +89,7 @@ type Deps struct {
 type Vault struct {
 	Deps
 	busy  chan struct{} // holds something while the vault is used
-	tried sync.Map      // names of files that wait: trial
+	tried sync.Map      // names of files that wait: trial; objects that an older key seals, and that do not count
 
 	mu     sync.Mutex
 	latest Latest
@@ -170,9 +171,7 @@ type lockFile struct {
 	Version int       `json:"version"`
 	ID      string    `json:"id"` // of the vault, random
 	Lock    seal.Lock `json:"lock"`
-	// Of keys/N: the key before, and what the renewal says, sealed with this one.
-	Older   []byte `json:"older,omitempty"`
-	Renewal []byte `json:"renewal,omitempty"`
+	Renewal []byte    `json:"renewal,omitempty"` // of keys/N, sealed with this key
 }
 
 const (
@@ -245,15 +244,15 @@ func (v *Vault) ConnectWith(ctx context.Context, t Target, secret, code string) 
 	if err != nil {
 		return out, err
 	}
-	all, err := locks(ctx, place, t.Address, lock)
+	newest, n, err := newestLock(ctx, place, t.Address, lock)
 	if err != nil {
 		return out, err
 	}
-	keys, now, err := unlock(t.Address, all, secret)
+	keys, now, err := unlock(t.Address, lock, newest, n, secret)
 	if err != nil {
 		return out, err
 	}
-	if len(all) == 1 && lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
+	if n == 1 && lock.Lock.OpensCode(code) { // also if an earlier call created it and failed afterwards
 		out = Connected{Created: true, Code: code}
 	}
 	done, err := v.useAlone(ctx, opConnect)
@@ -321,7 +320,7 @@ func free(ctx context.Context, place Place) error {
 var errNoLock = errors.New("it has parts of a vault, and no vault.json")
 
 // ours matches the names of objects. Others, such as the copies that Syncthing makes of conflicts, are ignored.
-var ours = regexp.MustCompile(`^(?:keys/[1-9][0-9]{0,5}|devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/(?:([0-9]{8})(?:-([1-9][0-9]{0,5}))?|values-[0-9]{8}))$`)
+var ours = regexp.MustCompile(`^(?:keys/[1-9][0-9]{0,3}|devices/[0-9a-f]{32}|content/[0-9a-f]{32}|log/([0-9a-f]{32})/(?:([0-9]{8})(?:-([1-9][0-9]{0,5}))?|values-[0-9]{8}))$`)
 
 func isObject(name string) bool { return name == lockName || ours.MatchString(name) }
 
@@ -350,8 +349,11 @@ func readLock(address, name string, raw []byte) (lockFile, error) {
 }
 
 func damagedLock(address, name string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, opSync, err, "%s in %s is damaged; nothing was changed.", name, address).
-		WithHint("take it from another copy of the folder; it never changes")
+	e := chat.WrapError(chat.CodeCorrupt, opSync, err, "%s in %s is damaged; nothing was changed.", name, address)
+	if name != lockName {
+		return e.WithHint("take it from another copy of the folder; or delete it, if none of your computers has removed one: then somebody else put it there")
+	}
+	return e.WithHint("take it from another copy of the folder; it never changes")
 }
 
 // placeError is the error of a place, for people.
@@ -441,7 +443,7 @@ func (v *Vault) open(ctx context.Context) (*exchange, error) {
 }
 
 func newExchange(v *Vault, ctx context.Context, place Place, s state) *exchange {
-	return &exchange{Vault: v, ctx: ctx, box: box{place: place, keys: s.keys()}, state: s, logs: map[string]map[int64]Object{}, snapshots: map[string][]int64{}, names: map[string]string{}}
+	return &exchange{Vault: v, ctx: ctx, box: box{place: place, keys: keysIn(s.Key)}, state: s, logs: map[string]map[int64]Object{}, snapshots: map[string][]int64{}, names: map[string]string{}}
 }
 
 // listLogs lists the files of all logs.
@@ -455,16 +457,14 @@ func (x *exchange) listLogs() error {
 	for _, o := range objects {
 		x.list(o)
 	}
-	for device := range x.state.Logs {
-		if x.logs[device] == nil { // its files are gone
+	known := slices.AppendSeq(slices.Collect(maps.Keys(x.state.Logs)), maps.Keys(x.snapshots))
+	if name != "" { // it is not read with the data open for reading only
+		known, x.names[x.own] = append(known, x.own), name
+	}
+	for _, device := range known { // some have no files yet, or none any more
+		if x.logs[device] == nil {
 			x.logs[device] = map[int64]Object{}
 		}
-	}
-	if name != "" && x.logs[x.own] == nil { // it has sent nothing yet
-		x.logs[x.own] = map[int64]Object{}
-	}
-	if name != "" { // it is not read with the data open for reading only
-		x.names[x.own] = name
 	}
 	return nil
 }
@@ -494,7 +494,14 @@ func (x *exchange) read(device string, number int64, leave func(chat.SessionID, 
 	if !ok {
 		return file{}, ErrMissing
 	}
-	return x.box.read(x.ctx, o.Name, leave)
+	if _, older := x.tried.Load(o); older && device != x.box.late {
+		return file{}, errOlder
+	}
+	f, err := x.box.read(x.ctx, o.Name, leave)
+	if errors.Is(err, errOlder) {
+		x.tried.Store(o, nil)
+	}
+	return f, err
 }
 
 // leave returns what tells box.read to leave out the contents of sessions that were deleted: they may be gone.
@@ -533,7 +540,7 @@ func (x *exchange) nameOf(device string) string {
 
 // introduce stores what this device is called, before its first file.
 func (x *exchange) introduce() error {
-	if x.last(x.own) > 0 {
+	if x.last(x.own) > 0 || len(x.snapshots[x.own]) > 0 {
 		return nil
 	}
 	raw, err := chat.MarshalJSON(deviceFile{formatVersion, x.nameOf(x.own)})

@@ -132,7 +132,8 @@ test('by hand: exchanged, checked and disconnected, with what stays where', asyn
 });
 
 test('a computer is removed: what it keeps and what comes first is said, a wrong passphrase too, and the code is kept', async () => {
-  const { called } = await page(connected);
+  const { backend, called } = await page(connected);
+  backend.vault.unread = true;
   expect(await screen.findAllByRole('button', { name: /^Remove/ })).toHaveLength(1);
   await user.click(screen.getByRole('button', { name: 'Remove laptop' }));
   const dialog = within(await screen.findByRole('dialog'));
@@ -154,9 +155,12 @@ test('a computer is removed: what it keeps and what comes first is said, a wrong
   await user.clear(secret);
   await user.type(secret, 'correct horse');
   await user.click(dialog.getByRole('button', { name: 'Continue' }));
+  expect(dialog.queryByRole('checkbox', { name: /even if something/ })).toBeNull();
   await user.click(await dialog.findByRole('button', { name: 'Remove laptop' }));
+  await user.click(await dialog.findByRole('checkbox', { name: /even if something/ }));
+  await user.click(dialog.getByRole('button', { name: 'Remove laptop' }));
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
-  expect(called('remove')).toEqual([['bb', 'wrong', 'one two'], ['bb', 'correct horse', 'one two']]);
+  expect(called('remove')).toEqual([['bb', 'wrong', 'one two', false], ['bb', 'correct horse', 'one two', false], ['bb', 'correct horse', 'one two', true]]);
   expect(called('newCode')).toHaveLength(1);
   expect(within(screen.getByText('laptop').closest('li')!).getByText('removed')).toBeVisible();
   expect(screen.queryByRole('button', { name: /^Remove/ })).toBeNull();

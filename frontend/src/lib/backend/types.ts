@@ -3545,12 +3545,13 @@ export interface SyncService {
   connect(place: SyncPlace, secret: string): Promise<boolean>;
   /**
    * Remove excludes another computer, by its log, from what is written to the vault from now on: that has a new key,
-   * the passphrase and the code of NewCode. secret is the passphrase or recovery code until now.
+   * the passphrase and the code of NewCode. secret is the passphrase or recovery code until now; anyway: what cannot
+   * be read of what the computer had sent counts no more.
    *
    * Errors: those of Find, CodeInvalid (no passphrase, no code), CodeSealed (it is neither of them), CodeConflict
-   * (another computer did the same).
+   * (another computer did the same), CodeCorrupt (something cannot be read).
    */
-  remove(log: string, secret: string, passphrase: string): Promise<void>;
+  remove(log: string, secret: string, passphrase: string, anyway: boolean): Promise<void>;
   /** Now exchanges in the background. */
   now(): Promise<void>;
   /** Check reads back everything in the vault. It changes nothing. */

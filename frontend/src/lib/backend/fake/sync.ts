@@ -19,6 +19,8 @@ export class FakeSync {
   passphrase = 'correct horse';
   /** What a check finds. */
   findings: CheckReport['findings'] = [];
+  /** Something that a computer had sent cannot be read. */
+  unread = false;
 }
 
 export function syncService(store: FakeStore, tasks: FakeTasks, program: Program, vault: FakeSync): SyncService {
@@ -46,8 +48,9 @@ export function syncService(store: FakeStore, tasks: FakeTasks, program: Program
       exchanged();
       return created;
     },
-    remove: async (log, secret, passphrase) => {
+    remove: async (log, secret, passphrase, anyway) => {
       if (secret !== vault.passphrase) throw new BackendError(errorView('The passphrase does not open the vault; nothing was changed.', '', 'sealed'));
+      if (vault.unread && !anyway) throw new BackendError(errorView('Something that this computer had sent cannot be taken, and would not count any more. It was not removed.', 'wait until the folder is synchronized completely; or remove it anyway: devices remove --anyway', 'corrupt'));
       vault.passphrase = passphrase;
       change({ devices: vault.view.devices.map((device) => (device.log === log ? { ...device, removed: true } : device)) });
     },

@@ -51,6 +51,7 @@ export default {
   removeOthers: 'Ihre anderen Computer fragen nach der Passphrase: Verbinden Sie den Tresor dort noch einmal. Aktualisieren Sie zuerst das Programm auf ihnen; eine frühere Version liest nichts Neues, und was sie schreibt, wartet.',
   removePassphrase: 'Sie kann dieselbe bleiben, außer wenn jemand, der diesen Computer hat, sie kennen könnte: Mit ihr kann er zurückkommen.',
   removeCode: 'Dieser neue Wiederherstellungscode öffnet den Tresor, wenn die Passphrase verloren ist; der bisherige öffnet nichts Neues. Bewahren Sie ihn getrennt von Ihren Computern auf: auf Papier oder in einer Passwortverwaltung. Er wird nicht noch einmal angezeigt.',
+  removeAnyway: 'Auch entfernen, wenn etwas, das er gesendet hatte, nicht gelesen werden kann: Das zählt dann nicht mehr',
   removedDone: '{name} ist entfernt. Verbinden Sie auf Ihren anderen Computern den Tresor noch einmal mit seiner Passphrase.',
   files: '{known, number} von {files, number} Dateien sind hier',
   sentFiles: '{files, plural, =0 {noch nichts gesendet} one {# Datei gesendet} other {# Dateien gesendet}}',

@@ -53,6 +53,7 @@ export default {
   removeOthers: 'Your other computers ask for the passphrase: connect the vault again there. Update the program on them first; an earlier version reads nothing new, and what it writes waits.',
   removePassphrase: 'It may stay the same, unless somebody who has that computer may know it: with it, the computer can come back.',
   removeCode: 'This new recovery code opens the vault if the passphrase is lost; the one before opens nothing new. Keep it apart from your computers: on paper, or in a password manager. It is not shown again.',
+  removeAnyway: 'Remove it even if something that it had sent cannot be read: that counts no more then',
   removedDone: '{name} is removed. On your other computers, connect the vault again with its passphrase.',
   files: '{known, number} of {files, number} files are here',
   sentFiles: '{files, plural, =0 {nothing sent yet} one {# file sent} other {# files sent}}',
