@@ -342,14 +342,8 @@ func (a *app) openTransfers(count func(string) int) {
 		},
 		Deletable: a.Store.Deletable, Undeleted: a.Store.Undeleted, Uncertified: a.Store.Uncertified,
 		DeleteTurn: a.Deletion.DeleteTurnAs,
-		DeleteProject: func(ctx context.Context, id string) (chat.Receipt, error) {
-			return a.Deletion.Delete(ctx, chat.DeletionProject, id, nil)
-		},
-		Valued: func() {
-			a.fanout.Change(chat.Change{Kind: chat.ChangeLibrary})
-			a.indexed(chat.ChangeProjects)
-		},
-		Noted: func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
+		Valued:     func() { a.fanout.Change(chat.Change{Kind: chat.ChangeLibrary}) },
+		Noted:      func() { a.fanout.Change(chat.Change{Kind: chat.ChangeVault}) },
 	})
 	a.VaultSchedule = vault.NewSchedule(vault.ScheduleDeps{
 		Exchange: func(ctx context.Context) (bool, error) {

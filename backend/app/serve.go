@@ -286,8 +286,7 @@ func (f *fanout) schedules(c chat.Change) {
 	case f.schedule == nil:
 	case c.Kind == chat.ChangeVault || c.Kind == chat.ChangeJobs: // a vault may have been chosen, or a pause has ended
 		f.schedule.Changed()
-	case c.Kind == chat.ChangeTurn || c.Kind == chat.ChangeHead || c.Kind == chat.ChangeSession || c.Kind == chat.ChangePins ||
-		c.Kind == chat.ChangeLibrary || c.Kind == chat.ChangeProjects:
+	case c.Kind == chat.ChangeTurn || c.Kind == chat.ChangeHead || c.Kind == chat.ChangeSession || c.Kind == chat.ChangePins || c.Kind == chat.ChangeLibrary:
 		f.schedule.Written()
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFolderRunes is the maximum length of a folder's name.
-const MaxFolderRunes = 60
+// folderRunes is the maximum length of a folder's name.
+const folderRunes = 60
 
 // FolderName normalizes a folder's name: on one line, empty for none.
 func FolderName(name string) (string, error) {
@@ -15,8 +15,8 @@ func FolderName(name string) (string, error) {
 	switch {
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", Errorf(CodeInvalid, "session.folder", "A folder's name must be one line of text; nothing was changed.")
-	case utf8.RuneCountInString(name) > MaxFolderRunes:
-		return "", Errorf(CodeInvalid, "session.folder", "A folder's name can have at most %d characters; nothing was changed.", MaxFolderRunes)
+	case utf8.RuneCountInString(name) > folderRunes:
+		return "", Errorf(CodeInvalid, "session.folder", "A folder's name can have at most %d characters; nothing was changed.", folderRunes)
 	}
 	return name, nil
 }

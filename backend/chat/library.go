@@ -133,16 +133,16 @@ func CompareNames(a, b string) int {
 // numbered matches a name that ends with a number in parentheses.
 var numbered = regexp.MustCompile(`^(.+) \(\d+\)$`)
 
-// FreeName returns a name of at most a number of characters, with a number after it if it is taken.
-func FreeName(name string, most int, taken func(string) bool) string {
+// FreeName returns the name of an assistant or a prompt, with a number after it if it is taken.
+func FreeName(name string, taken func(string) bool) string {
 	free := name
 	if m := numbered.FindStringSubmatch(name); m != nil && taken(name) {
 		name = m[1]
 	}
 	for n := 2; taken(free); n++ {
 		end := fmt.Sprintf(" (%d)", n)
-		if r := []rune(name); len(r)+len(end) > most {
-			name = strings.TrimSpace(string(r[:most-len(end)]))
+		if r := []rune(name); len(r)+len(end) > MaxLibraryNameRunes {
+			name = strings.TrimSpace(string(r[:MaxLibraryNameRunes-len(end)]))
 		}
 		free = name + end
 	}

@@ -220,7 +220,7 @@ func syncVault(ctx context.Context, r *run) (reply, error) {
 		printCode(o, connected)
 		o.printf("Received: %s in %s. Sent: %s in %s, %s.\n", plural(done.ReceivedTurns, "turn"), plural(len(done.Sessions), "session"),
 			plural(done.SentEvents, "event"), plural(done.SentFiles, "file"), size(int64(done.SentBytes)))
-		o.printIf(done.ReceivedValues+done.SentValues > 0, "Assistants, prompts, projects and their documents: %d received, %d sent.\n", done.ReceivedValues, done.SentValues)
+		o.printIf(done.ReceivedValues+done.SentValues > 0, "Assistants and saved prompts: %d were changed elsewhere, %d here.\n", done.ReceivedValues, done.SentValues)
 		if n := len(done.Running); n > 0 {
 			o.printf("%s: sent when the answers are complete.\n", plural(n, "session"))
 		}

@@ -178,7 +178,7 @@ func (l *Library) addAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 		return a, err
 	}
 	a.ID = ""
-	a.Name = chat.FreeName(a.Name, chat.MaxLibraryNameRunes, func(name string) bool {
+	a.Name = chat.FreeName(a.Name, func(name string) bool {
 		_, taken := chat.ByName(all, name, func(a chat.Assistant) string { return a.Name })
 		return taken
 	})
@@ -213,7 +213,7 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 			out.Known++
 			continue
 		}
-		p.Name = chat.FreeName(p.Name, chat.MaxLibraryNameRunes, func(name string) bool { _, taken := texts[strings.ToLower(name)]; return taken })
+		p.Name = chat.FreeName(p.Name, func(name string) bool { _, taken := texts[strings.ToLower(name)]; return taken })
 		texts[strings.ToLower(p.Name)] = p.Text
 		add = append(add, p)
 	}

@@ -98,9 +98,6 @@ func (m *member) with(store vault.Store, place func(vault.Target) (vault.Place, 
 		},
 		Deletable: m.Deletable, Undeleted: m.Undeleted, Uncertified: m.Uncertified,
 		DeleteTurn: m.DeleteTurnAs,
-		DeleteProject: func(ctx context.Context, id string) (chat.Receipt, error) {
-			return m.Delete(ctx, chat.DeletionProject, id)
-		},
 	})
 }
 
@@ -240,7 +237,7 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 			}
 		}
 	}
-	sessions, want := all[0].shared(), map[chat.SessionID]*ledger.State{}
+	sessions, want := all[0].conversations(), map[chat.SessionID]*ledger.State{}
 	for _, s := range sessions {
 		want[s] = all[0].state(s)
 	}
@@ -252,7 +249,7 @@ func settle(t *testing.T, all []*member) (kept, departed int) {
 			t.Errorf("%s: %+v after everything was exchanged", m.name, out)
 		}
 		m.verifyClean()
-		if got := m.shared(); !slices.Equal(got, sessions) {
+		if got := m.conversations(); !slices.Equal(got, sessions) {
 			t.Errorf("%s has the sessions %v, and A has %v", m.name, got, sessions)
 			continue
 		}

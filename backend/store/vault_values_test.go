@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand"
 	"os"
@@ -10,13 +12,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/seal"
-	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
+	"contextinfinity/backend/vault"
 	"contextinfinity/test/testtier"
 )
 
@@ -32,7 +36,7 @@ func (m *member) values() map[string]bundle.Value {
 	return out
 }
 
-// names are what a device shows, by name: projects with their documents.
+// names are what a device shows, by name.
 func (m *member) names() []string {
 	m.Helper()
 	out := []string{}
@@ -46,18 +50,6 @@ func (m *member) names() []string {
 	for _, p := range prompts {
 		out = append(out, "prompt "+p.Name+": "+p.Text)
 	}
-	projects, err := m.Projects(m.ctx)
-	m.ok(err)
-	for _, p := range projects {
-		out = append(out, "project "+p.Name+": "+strings.Join(p.Settings().Facts, ", "))
-		files, err := m.ProjectFiles(m.ctx, p.ID)
-		m.ok(err)
-		for _, f := range files {
-			text, err := m.FileText(m.ctx, f.File)
-			m.ok(err)
-			out = append(out, string(f.Kind)+" "+p.Name+"/"+f.Path+": "+text)
-		}
-	}
 	slices.Sort(out)
 	return out
 }
@@ -69,14 +61,6 @@ func (m *member) shows(want ...string) {
 	if got := m.names(); !reflect.DeepEqual(got, want) {
 		m.Errorf("%s has %q, not %q", m.name, got, want)
 	}
-}
-
-// shared are the sessions of a device without those of watched files.
-func (m *member) shared() []chat.SessionID {
-	m.Helper()
-	watched, err := core.All[chat.SessionID](m.ctx, m.core, "test", `SELECT session_id FROM project_files WHERE kind = 'watched'`)
-	m.ok(err)
-	return slices.DeleteFunc(m.allSessions(), func(s chat.SessionID) bool { return slices.Contains(watched, s) })
 }
 
 func (m *member) assistant(id chat.AssistantID, name, instructions string) chat.AssistantID {
@@ -93,48 +77,33 @@ func (m *member) prompt(id chat.SavedPromptID, name, text string) chat.SavedProm
 	return p[0].ID
 }
 
-func (m *member) document(p chat.ProjectID, path, text string) {
-	m.Helper()
-	_, err := m.PutProjectFile(m.ctx, chat.NewProjectFile{
-		Project: p, Path: path, Kind: chat.ProjectDocument, ModifiedAt: m.clock.Now(),
-		NewFile: chat.NewFile{Name: path, MediaType: "text/plain", Content: []byte(text), Tokens: 5},
-	})
-	m.ok(err)
-}
-
 // inStep lets all exchange until nothing changes.
 func inStep(t *testing.T, all ...*member) {
 	t.Helper()
 	settle(t, all)
 }
 
-// TestValuesTravel: what belongs to no session is the same on all devices, with its ids, its documents and the sessions of its
-// projects, whoever changes or deletes it, and the vault has nothing of what was deleted.
+// TestValuesTravel: what belongs to no session is the same on all devices, with its ids, whoever changes or deletes it, and the vault
+// has nothing of what was deleted. Projects and their files stay on their device.
 func TestValuesTravel(t *testing.T) {
 	all, _ := members(t, 3, true)
 	a, b, c := all[0], all[1], all[2]
 	poet := a.assistant("", "Poet", "Rhyme.")
 	greeting := a.prompt("", "Greeting", "Hello {{name}}")
 	p := a.project("Garden")
-	a.document(p.ID, "soil.txt", "the canary soil is dry")
-	a.projectFile(p.ID, "watched.txt", "of this machine only")
+	_, err := a.PutProjectFile(a.ctx, chat.NewProjectFile{
+		Project: p.ID, Path: "soil.txt", Kind: chat.ProjectDocument, ModifiedAt: a.clock.Now(),
+		NewFile: chat.NewFile{Name: "soil.txt", MediaType: "text/plain", Content: []byte("the soil is dry"), Tokens: 5},
+	})
+	a.ok(err)
+	a.projectFile(p.ID, "watched.txt", "the watched soil")
 	a.indexFiles()
-	s := a.inFolder("Garden")
-	garden := []string{"assistant Poet: Rhyme.", "prompt Greeting: Hello {{name}}", "project Garden: one, two", "document Garden/soil.txt: the canary soil is dry"}
 	inStep(t, all...)
-	a.shows(append(garden, "watched Garden/watched.txt: of this machine only")...)
-	for _, m := range all[1:] {
-		m.shows(garden...)
-		if sessions, _, err := m.ProjectSessions(m.ctx, s.ID); err != nil || !slices.Equal(sessions, []chat.SessionID{s.ID}) {
-			t.Errorf("%s: the project has the sessions %v (%v)", m.name, sessions, err)
-		}
-		here := chat.Within{Scope: chat.ScopeProject, Branch: s.ActiveBranch}
-		if got := m.chunksIn(here); !slices.Equal(got, []string{"the canary soil is dry"}) {
-			t.Errorf("%s finds %q in the document", m.name, got)
-		}
+	for _, m := range all {
+		m.shows("assistant Poet: Rhyme.", "prompt Greeting: Hello {{name}}")
 		for name, text := range m.opened() {
-			if strings.Contains(text, "of this machine only") {
-				t.Errorf("%s has a watched file", name)
+			if strings.Contains(text, "soil") {
+				t.Errorf("%s has a file of a project: %s", m.name, name)
 			}
 		}
 	}
@@ -142,52 +111,22 @@ func TestValuesTravel(t *testing.T) {
 	b.assistant(poet, "Bard", "Rhyme well.")
 	c.assistant(poet, "Skald", "Rhyme badly.")
 	b.prompt(greeting, "Greeting", "Hi")
-	b.document(p.ID, "soil.txt", "the soil is wet")
-	c.document(p.ID, "water.txt", "rain")
-	settings := p.Settings()
-	settings.Name, settings.Facts = "Park", []string{"three"}
-	_, err := c.SetProject(c.ctx, p.ID, settings)
-	c.ok(err)
 	inStep(t, all...)
 	won := "assistant Bard: Rhyme well."
 	if c.core.Device().ID > b.core.Device().ID {
 		won = "assistant Skald: Rhyme badly."
 	}
-	park := []string{won, "prompt Greeting: Hi", "project Park: three", "document Park/soil.txt: the soil is wet", "document Park/water.txt: rain"}
-	b.shows(park...)
-	c.shows(park...)
 	for _, m := range all {
-		if now, err := m.Session(m.ctx, s.ID); err != nil || now.Folder != "Park" {
-			t.Errorf("%s: the session is in %q (%v)", m.name, now.Folder, err)
-		}
-		for name, text := range m.opened() {
-			for _, gone := range []string{"Hello", "canary soil", "Garden/"} {
-				if strings.Contains(text, gone) {
-					t.Errorf("%s: %s has %q", m.name, name, gone)
-				}
-			}
-		}
+		m.shows(won, "prompt Greeting: Hi")
 	}
 	c.ok(c.DeleteAssistant(c.ctx, poet))
 	b.ok(b.DeleteSavedPrompt(b.ctx, greeting))
-	b.ok(b.DeleteProjectFiles(b.ctx, p.ID, chat.ProjectDocument, []string{"water.txt"}))
-	inStep(t, all...)
-	for _, m := range all[1:] {
-		m.shows("project Park: three", "document Park/soil.txt: the soil is wet")
-	}
-	_, err = b.Delete(b.ctx, chat.DeletionProject, string(p.ID))
-	b.ok(err)
 	inStep(t, all...)
 	for _, m := range all {
 		m.shows()
-		receipts, err := m.Receipts(m.ctx)
-		m.ok(err)
-		if len(receipts) != 1 || receipts[0].Kind != chat.DeletionProject {
-			t.Errorf("%s has the receipts %+v", m.name, receipts)
-		}
 		for name, text := range m.opened() {
-			for _, gone := range []string{"Rhyme", "soil", "rain", "three", "Park\""} {
-				if strings.Contains(text, gone) && !strings.Contains(text, `"session_folder_set"`) {
+			for _, gone := range []string{"Rhyme", "Hello", "Hi\""} {
+				if strings.Contains(text, gone) {
 					t.Errorf("%s: %s has %q", m.name, name, gone)
 				}
 			}
@@ -198,24 +137,14 @@ func TestValuesTravel(t *testing.T) {
 	c.shows("assistant Poet: Again.")
 }
 
-// TestTwoOfOneName: of two things that got one name on two devices, the older keeps it, everywhere; each session stays with
-// its project.
+// TestTwoOfOneName: of two things that got one name on two devices, the older keeps it, everywhere.
 func TestTwoOfOneName(t *testing.T) {
 	for _, order := range [][]int{{1, 0, 2}, {0, 1, 2}, {2, 1, 0}}[:testtier.Size(1, 3)] {
 		all, _ := members(t, 3, true)
-		a, b, c := all[0], all[1], all[2]
-		var sessions []chat.Session
-		for i, m := range []*member{a, b} {
+		for i, m := range all[:2] {
 			m.assistant("", []string{"Poet", "poet"}[i], "by "+m.name)
 			m.prompt("", "Greeting", "by "+m.name)
-			_, err := m.CreateProject(m.ctx, chat.ProjectSettings{Name: "Work", Facts: []string{"by " + m.name}})
-			m.ok(err)
-			sessions = append(sessions, m.inFolder("Work"))
 		}
-		c.inFolder("Work (2)") // a plain folder: it becomes nobody's
-		c.sync()
-		carry(t, c.folder, b.folder, nil)
-		carry(t, c.folder, a.folder, nil)
 		for range 3 {
 			for _, i := range order {
 				for _, other := range all {
@@ -225,95 +154,191 @@ func TestTwoOfOneName(t *testing.T) {
 			}
 		}
 		inStep(t, all...)
-		second := "Work (2)"
-		if got := a.names(); slices.Contains(got, "project Work (3): by B") {
-			second = "Work (3)"
-		}
 		for _, m := range all {
-			m.shows("assistant Poet: by A", "assistant poet (2): by B", "prompt Greeting: by A", "prompt Greeting (2): by B", "project Work: by A", "project "+second+": by B")
-			for i, want := range []string{"Work", second} {
-				if s, err := m.Session(m.ctx, sessions[i].ID); err != nil || s.Folder != want {
-					t.Errorf("%v: on %s the session of %s is in %q, not %q (%v)", order, m.name, all[i].name, s.Folder, want, err)
-				}
-			}
+			m.shows("assistant Poet: by A", "assistant poet (2): by B", "prompt Greeting: by A", "prompt Greeting (2): by B")
 		}
 	}
 }
 
-// TestADeletionMeetsAChange: what was changed more often than it was when it was deleted elsewhere stays, and so does a project with a
-// document that who deleted it did not know.
+// TestADeletionMeetsAChange: what was changed more often than it was when it was deleted elsewhere stays.
 func TestADeletionMeetsAChange(t *testing.T) {
 	all, _ := members(t, 2, true)
 	a, b := all[0], all[1]
 	poet := a.assistant("", "Poet", "one")
-	p := a.project("Garden")
-	a.document(p.ID, "soil.txt", "dry")
 	inStep(t, all...)
 	a.ok(a.DeleteAssistant(a.ctx, poet))
-	_, err := a.Delete(a.ctx, chat.DeletionProject, string(p.ID))
-	a.ok(err)
 	b.assistant(poet, "Poet", "two")
 	b.sync()
 	b.assistant(poet, "Poet", "three")
-	b.document(p.ID, "water.txt", "rain")
 	inStep(t, all...)
 	for _, m := range all {
-		m.shows("assistant Poet: three", "project Garden: one, two", "document Garden/water.txt: rain")
+		m.shows("assistant Poet: three")
 	}
 }
 
-// TestAReplacedDocumentArrivesInParts: the deletion of the earlier document does not delete the new one, whichever part of what
-// the other device wrote arrives first.
-func TestAReplacedDocumentArrivesInParts(t *testing.T) {
-	for _, first := range []string{"values", "log"} {
-		all, _ := members(t, 2, true)
-		a, b := all[0], all[1]
-		if a.core.Device().ID > b.core.Device().ID { // the deletion would count
-			a, b = b, a
+// TestAFirstExchangeThatFails: what is deleted elsewhere after it is deleted here too, because it was known here.
+func TestAFirstExchangeThatFails(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	poet := a.assistant("", "Poet", "one")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	failing := b.with(b.Store, func(target vault.Target) (vault.Place, error) {
+		place, err := b.place(target)
+		return noValues{place}, err
+	})
+	if _, err := failing.Sync(b.ctx); err == nil {
+		t.Fatal("the values of B were sent")
+	}
+	b.shows("assistant Poet: one")
+	a.ok(a.DeleteAssistant(a.ctx, poet))
+	inStep(t, all...)
+	a.shows()
+	b.shows()
+}
+
+// noValues is a place to which no values can be written.
+type noValues struct{ vault.Place }
+
+func (p noValues) PutNew(ctx context.Context, name string, content []byte) error {
+	if strings.Contains(name, "/values-") {
+		return errors.New("the disk is full")
+	}
+	return p.Place.PutNew(ctx, name, content)
+}
+
+// TestUnreadableValuesStopNothingElse: the logs are exchanged, and nothing is deleted or sent because values cannot be read here.
+func TestUnreadableValuesStopNothingElse(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.assistant("", "Poet", "one")
+	inStep(t, all...)
+	session, branch := a.session("another")
+	a.full(branch.ID, "a question", "an answer")
+	a.assistant("", "Bard", "two")
+	a.sync()
+	carry(t, a.folder, b.folder, nil)
+	for _, broken := range []vault.Records{unreadable{b.Store, true, false}, unreadable{b.Store, false, true}} {
+		b.vault.Records = broken
+		out, err := b.vault.Sync(b.ctx)
+		if b.ok(err); len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeCorrupt || out.SentValues > 0 || !b.has(session.ID) {
+			t.Errorf("%+v", out)
 		}
-		p := a.project("Garden")
-		a.document(p.ID, "soil.txt", "dry")
-		inStep(t, a, b)
-		a.document(p.ID, "soil.txt", "wet")
-		a.sync()
-		carry(t, a.folder, b.folder, nil)
-		held := t.TempDir()
-		for name := range objects(t, b.folder) {
-			if now := objects(t, a.folder)[name]; now == nil && strings.HasPrefix(name, "log/") {
-				b.ok(os.Remove(filepath.Join(b.folder, name))) // as the program that synchronizes does
-			} else if strings.HasPrefix(name, "log/") && strings.Contains(name, "values-") != (first == "values") && now != nil && a.since(b, name) {
-				b.ok(os.MkdirAll(filepath.Dir(filepath.Join(held, name)), 0o700))
-				b.ok(os.Rename(filepath.Join(b.folder, name), filepath.Join(held, name)))
-			}
+		b.shows("assistant Poet: one")
+	}
+	b.vault.Records = b.Store
+	inStep(t, all...)
+	b.shows("assistant Poet: one", "assistant Bard: two")
+}
+
+// unreadable are records that cannot be read when they are asked for all, or when some are taken.
+type unreadable struct {
+	*Store
+	all, taken bool
+}
+
+func (u unreadable) Values(ctx context.Context) ([]bundle.Value, int, error) {
+	if u.all {
+		return nil, 0, sqlite.CorruptRecord("assistants", "1", errors.New("it is not text"))
+	}
+	return u.Store.Values(ctx)
+}
+
+func (u unreadable) TakeValues(ctx context.Context, list []bundle.Value, keep bool) (int, []error, error) {
+	if u.taken {
+		return 0, nil, sqlite.CorruptRecord("assistants", "1", errors.New("it is not text"))
+	}
+	return u.Store.TakeValues(ctx, list, keep)
+}
+
+// TestMoreThanThereCanBe: what has no room is one problem, changes nothing here, is not read again before something changes, and
+// is taken once there is room.
+func TestMoreThanThereCanBe(t *testing.T) {
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.assistant("", "Poet", "by A") // it has the smaller id
+	a.assistant("", "Bard", "by A")
+	a.sync()
+	var last chat.AssistantID
+	for i := range chat.MaxAssistants {
+		last = b.assistant("", fmt.Sprintf("B %d", i), "by B")
+	}
+	b.assistant(last, "Poet", "by B")
+	carry(t, a.folder, b.folder, nil)
+	gets := 0
+	b.vault = b.with(b.Store, func(target vault.Target) (vault.Place, error) {
+		place, err := b.place(target)
+		return counted{place, &gets}, err
+	})
+	for i, want := range []int{1, 0} {
+		gets = 0
+		out, err := b.vault.Sync(b.ctx)
+		if b.ok(err); len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeTooLarge || !strings.Contains(out.Problems[0].Error(), ": 2. ") || gets != want {
+			t.Errorf("exchange %d: %d values were read; %q", i, gets, out.Problems)
 		}
-		_, err := b.vault.Sync(b.ctx)
-		b.ok(err)
-		inStep(t, a, b)
-		for _, m := range all {
-			m.shows("project Garden: one, two", "document Garden/soil.txt: wet")
+		if got := b.names(); len(got) != chat.MaxAssistants || !slices.Contains(got, "assistant Poet: by B") {
+			t.Errorf("exchange %d: %d assistants", i, len(got))
 		}
+	}
+	some, err := b.Assistants(b.ctx)
+	b.ok(err)
+	for _, other := range some[:2] {
+		b.ok(b.DeleteAssistant(b.ctx, other.ID))
+	}
+	if out := b.sync(); len(out.Problems) > 0 || out.ReceivedValues != 2 {
+		t.Errorf("with room: %+v", out)
+	}
+	if got := b.names()[chat.MaxAssistants-3:]; !slices.Contains(got, "assistant Poet: by A") || !slices.Contains(got, "assistant Poet (2): by B") || !slices.Contains(got, "assistant Bard: by A") {
+		t.Errorf("with room: %q", got)
 	}
 }
 
-// since reports whether another device has not read a file of this one yet.
-func (m *member) since(other *member, name string) bool {
-	m.Helper()
-	raw, err := other.VaultState(m.ctx)
-	m.ok(err)
-	var state struct {
-		Logs   map[string]struct{ Number int64 }
-		Values map[string]int64
+// counted is a place that counts the values that are read.
+type counted struct {
+	vault.Place
+	gets *int
+}
+
+func (p counted) Get(ctx context.Context, name string) ([]byte, error) {
+	if strings.Contains(name, "/values-") {
+		*p.gets++
 	}
-	m.ok(json.Unmarshal(raw, &state))
-	parts := strings.Split(name, "/")
-	var number int64
-	if _, err := fmt.Sscanf(strings.TrimPrefix(parts[2], "values-"), "%d", &number); err != nil {
-		return false
+	return p.Place.Get(ctx, name)
+}
+
+// TestMoreThanAnObjectHolds: the largest values are not sent, and a deletion is.
+func TestMoreThanAnObjectHolds(t *testing.T) {
+	if !testtier.Exhaustive() {
+		t.Skip("72 MB")
 	}
-	if strings.HasPrefix(parts[2], "values-") {
-		return number > state.Values[parts[1]]
+	all, _ := members(t, 2, true)
+	a, b := all[0], all[1]
+	poet := a.assistant("", "Poet", "one")
+	inStep(t, all...)
+	a.ok(a.DeleteAssistant(a.ctx, poet))
+	list := []chat.SavedPrompt{{Name: "short", Text: "Hi"}}
+	for i := range 1100 {
+		list = append(list, chat.SavedPrompt{Name: fmt.Sprint(i), Text: strings.Repeat("word ", 13_000)})
 	}
-	return number > state.Logs[parts[1]].Number
+	_, err := a.PutSavedPrompts(a.ctx, list)
+	a.ok(err)
+	for range 2 {
+		out, err := a.vault.Sync(a.ctx)
+		if a.ok(err); len(out.Problems) != 1 || chat.CodeOf(out.Problems[0]) != chat.CodeTooLarge {
+			t.Fatalf("%+v", out)
+		}
+	}
+	for name := range objects(t, b.folder) {
+		if strings.Contains(name, "/values-") {
+			b.ok(os.Remove(filepath.Join(b.folder, name)))
+		}
+	}
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
+	got := b.names()
+	if len(got) < 1000 || len(got) > 1100 || !slices.Contains(got, "prompt short: Hi") || slices.Contains(got, "assistant Poet: one") {
+		t.Errorf("B has %d values", len(got))
+	}
 }
 
 // valueTexts are the texts of steps in what belongs to no session.
@@ -331,7 +356,7 @@ func (m *member) valueStep(r *rand.Rand) {
 	m.Helper()
 	name := []string{"One", "one", "Two", "Three"}[r.Intn(4)]
 	text := func(what string) string { return fmt.Sprintf("%s by %s %d", what, m.name, r.Intn(1_000_000)) }
-	switch kind := r.Intn(8); kind {
+	switch kind := r.Intn(5); kind {
 	case 0, 1:
 		a := chat.Assistant{Name: name, Instructions: text("set")}
 		if all, err := m.Assistants(m.ctx); err == nil && len(all) > 0 && kind == 0 {
@@ -344,27 +369,9 @@ func (m *member) valueStep(r *rand.Rand) {
 		}
 	case 3:
 		_, _ = m.PutSavedPrompts(m.ctx, []chat.SavedPrompt{{Name: name, Text: text("prompt")}})
-	default:
-		all, err := m.Projects(m.ctx)
-		m.ok(err)
-		if len(all) == 0 {
-			_, err := m.CreateProject(m.ctx, chat.ProjectSettings{Name: name, Facts: []string{text("fact")}})
-			m.ok(err)
-			return
-		}
-		p := all[r.Intn(len(all))]
-		switch kind {
-		case 4:
-			_, _ = m.SetProject(m.ctx, p.ID, chat.ProjectSettings{Name: name, Facts: []string{text("fact")}})
-		case 5, 6:
-			m.document(p.ID, name, text("answer"))
-		case 7:
-			if r.Intn(2) == 0 {
-				_, err := m.Delete(m.ctx, chat.DeletionProject, string(p.ID))
-				m.ok(err)
-			} else {
-				m.ok(m.DeleteProjectFiles(m.ctx, p.ID, chat.ProjectDocument, []string{name}))
-			}
+	case 4:
+		if all, err := m.SavedPrompts(m.ctx); err == nil && len(all) > 0 {
+			m.ok(m.DeleteSavedPrompt(m.ctx, all[r.Intn(len(all))].ID))
 		}
 	}
 }
@@ -375,13 +382,12 @@ func TestNothingIsConcludedFromMissingValues(t *testing.T) {
 	all, _ := members(t, 2, true)
 	a, b := all[0], all[1]
 	a.assistant("", "Poet", "one")
-	p := a.project("Garden")
-	a.document(p.ID, "soil.txt", "dry")
+	a.prompt("", "Greeting", "Hi")
 	a.sync()
 	carry(t, a.folder, b.folder, nil)
 	first := objects(t, b.folder)
 	inStep(t, a, b)
-	want := []string{"assistant Poet: one", "project Garden: one, two", "document Garden/soil.txt: dry"}
+	want := []string{"assistant Poet: one", "prompt Greeting: Hi"}
 	snapshots := func(m *member) (found []string) {
 		for name := range objects(m, m.folder) {
 			if strings.Contains(name, "/values-") {
@@ -444,46 +450,42 @@ func TestNothingIsConcludedFromMissingValues(t *testing.T) {
 	b.shows(append(want, "assistant Bard: two")...)
 }
 
-// TestValuesOfNoUse: invalid values are named, and the others of the same device are taken.
+// TestValuesOfNoUse: what is invalid or of a newer program is counted, and the rest of the same device is taken.
 func TestValuesOfNoUse(t *testing.T) {
 	all, _ := members(t, 1, true)
 	m := all[0]
 	id, device := func() string { return chat.NewID(m.clock.Now()) }, chat.NewID(m.clock.Now())
-	good := bundle.Value{Kind: "prompt", ID: id(), Revision: 1, Device: device, Body: []byte(`{"name":"Greeting","text":"Hi"}`)}
+	good := bundle.Value{Kind: "prompt", ID: id(), Revision: 1, Device: device, Body: []byte(`{"name":"Greeting","text":"Hi \\u0000"}`)}
 	list := []bundle.Value{good}
 	for _, change := range []func(*bundle.Value){
-		func(v *bundle.Value) { v.Kind = "setting" },
-		func(v *bundle.Value) { v.ID = "../" + v.ID },
+		func(v *bundle.Value) { v.Kind = "setting" }, // of a newer program
+		func(v *bundle.Value) { v.Body = []byte(`{"name":"x","text":"x","watch":"/etc"}`) },
+		func(v *bundle.Value) { v.ID = "../" + v.ID }, // invalid
 		func(v *bundle.Value) { v.ID += "/x" },
 		func(v *bundle.Value) { v.Revision = 0 },
 		func(v *bundle.Value) { v.Revision = 1 << 60 },
 		func(v *bundle.Value) { v.Device = "" },
 		func(v *bundle.Value) { v.Deleted = true },
 		func(v *bundle.Value) { v.Body = nil },
-		func(v *bundle.Value) { v.Body = []byte(`{"name":"x","text":"x","watch":"/etc"}`) },
 		func(v *bundle.Value) { v.Body = []byte(`{"name":"x","text":"a\u0000b"}`) },
 		func(v *bundle.Value) { v.Body = append(slices.Clone(v.Body), " {}"...) },
 		func(v *bundle.Value) { v.Body = []byte(`{"name":"/x","text":"x"}`) },
 		func(v *bundle.Value) { v.Kind, v.Body = "assistant", []byte(`{"name":"x","tools_mode":"all"}`) },
-		func(v *bundle.Value) { v.Kind, v.Body = "project", []byte(`{"name":""}`) },
-		func(v *bundle.Value) {
-			v.Kind, v.Body = "document", []byte(`{"project_id":"x","path":"y","session_id":"z"}`)
-		},
 	} {
 		v := good
 		v.ID = id()
 		change(&v)
 		list = append(list, v)
 	}
-	out, err := m.TakeValues(m.ctx, list, false)
+	changed, refused, err := m.TakeValues(m.ctx, list, false)
 	m.ok(err)
-	if out.Changed != 1 || len(out.Left) != len(list)-1 {
-		t.Errorf("%d were taken, and %d of %d named: %v", out.Changed, len(out.Left), len(list)-1, out.Left)
+	if changed != 1 || len(refused) != 2 || chat.CodeOf(refused[0]) != chat.CodeInvalid || !strings.Contains(refused[0].Error(), fmt.Sprintf(": %d. ", len(list)-3)) ||
+		chat.CodeOf(refused[1]) != chat.CodeNewer || !strings.Contains(refused[1].Error(), ": 2. ") {
+		t.Errorf("%d were taken, and refused: %q", changed, refused)
 	}
-	m.shows("prompt Greeting: Hi")
-	out, err = m.TakeValues(m.ctx, list[:1], false)
-	if err != nil || out.Changed != 0 {
-		t.Errorf("taken again: %+v %v", out, err)
+	m.shows(`prompt Greeting: Hi \u0000`)
+	if changed, refused, err = m.TakeValues(m.ctx, list[:1], false); err != nil || changed+len(refused) != 0 {
+		t.Errorf("taken again: %d %v %v", changed, refused, err)
 	}
 }
 
@@ -511,13 +513,9 @@ func TestARestoreBringsBack(t *testing.T) {
 	all, _ := members(t, 2, true)
 	a, b := all[0], all[1]
 	poet := a.assistant("", "Poet", "one")
-	p := a.project("Garden")
-	a.document(p.ID, "soil.txt", "dry")
 	inStep(t, a, b)
 	saved := a.saved()
 	a.ok(a.DeleteAssistant(a.ctx, poet))
-	_, err := a.Delete(a.ctx, chat.DeletionProject, string(p.ID))
-	a.ok(err)
 	greeting := a.prompt("", "Greeting", "Hi")
 	inStep(t, a, b)
 	b.shows("prompt Greeting: Hi")
@@ -525,12 +523,33 @@ func TestARestoreBringsBack(t *testing.T) {
 	a = a.from(saved, true)
 	inStep(t, a, b)
 	for _, m := range []*member{a, b} {
-		m.shows("assistant Poet: one", "project Garden: one, two", "prompt Greeting: Hi")
+		m.shows("assistant Poet: one", "prompt Greeting: Hi")
 	}
 	b.ok(b.DeleteAssistant(b.ctx, poet))
 	b.ok(b.DeleteSavedPrompt(b.ctx, greeting))
 	inStep(t, a, b)
-	a.shows("project Garden: one, two")
+	a.shows()
+}
+
+// TestAGrownImportFollowsTheLastOne: the branch that an import continued last is active, whatever the clocks of the devices say.
+func TestAGrownImportFollowsTheLastOne(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		all, _ := members(t, 2, true)
+		a, b := all[0], all[1]
+		a.clock.Advance(2 * time.Hour)
+		b.clock.Advance(2*time.Hour + ahead)
+		session := a.imports(foreign("t2", "t1 - one 1", "t2 t1 two 2")).Session
+		inStep(t, all...)
+		b.imports(foreign("t3", "t1 - one 1", "t2 t1 two 2", "t3 t2 three 3"))
+		inStep(t, all...)
+		a.imports(foreign("t4", "t1 - one 1", "t2 t1 two 2", "t3 t2 three 3", "t4 t3 four 4"))
+		s, err := a.Session(a.ctx, session)
+		a.ok(err)
+		turns, err := a.Lineage(a.ctx, chat.LineageQuery{Branch: s.ActiveBranch})
+		if err != nil || len(turns) != 4 || brief(turns[3]) != "four > 4" {
+			t.Errorf("%v ahead: the active branch has %d turns (%v)", ahead, len(turns), err)
+		}
+	}
 }
 
 // TestAnImportTravels: what was imported on one device is not imported again on another. If it has grown, the rest goes to a branch of

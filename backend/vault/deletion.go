@@ -23,13 +23,7 @@ func (x *exchange) delete(device string, s bundle.Segment) error {
 	if err != nil {
 		return err
 	}
-	file := false
 	if len(have) > 0 {
-		if file, err = x.Records.DropFile(x.ctx, s.Session); err != nil {
-			return err
-		}
-	}
-	if len(have) > 0 && !file {
 		if err := x.Deletable(x.ctx, s.Session); err != nil { // before a copy is made
 			return err
 		}

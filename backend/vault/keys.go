@@ -252,10 +252,10 @@ func (v *Vault) Remove(ctx context.Context, r Removal) (renewed bool, err error)
 
 // takeLast takes what waits for a device to have the newest key, which it will not have. Without anyway, what cannot be taken is an error.
 func (x *exchange) takeLast(device string, anyway bool) error {
-	x.box.late, x.report.Problems = device, nil
+	x.box.late, x.report.Problems, x.refused = device, nil, refused{}
 	err := x.receive(device)
 	if err == nil {
-		err = x.takeValues(true)
+		_, _, err = x.takeValues()
 	}
 	if err != nil || anyway || x.at(device).Number >= x.last(device) && x.state.Values[device] >= slices.Max(append(x.snapshots[device], 0)) {
 		return err

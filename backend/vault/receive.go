@@ -359,11 +359,14 @@ func (x *exchange) arrived() {
 	x.reported = len(x.report.Sessions)
 }
 
+// ofPart reports whether an error concerns some data only, so that all other data is exchanged.
+func ofPart(err error) bool {
+	return slices.Contains([]chat.Code{chat.CodeCorrupt, chat.CodeInvalid, chat.CodeConflict, chat.CodeNotFound, chat.CodeNewer}, chat.CodeOf(err))
+}
+
 // ofSession reports an error about a session as a problem; false: it affects all.
 func (x *exchange) ofSession(device string, session chat.SessionID, err error) bool {
-	switch chat.CodeOf(err) {
-	case chat.CodeCorrupt, chat.CodeInvalid, chat.CodeConflict, chat.CodeNotFound, chat.CodeNewer:
-	default:
+	if !ofPart(err) {
 		return false
 	}
 	x.problem(chat.WrapError(chat.CodeOf(err), opSync, err, "%s: what it wrote in session %s waits. %v", x.nameOf(device), session, err))

@@ -119,7 +119,7 @@ var errCopied = errors.New("other data writes under the same name")
 // depart makes this data another device, once it is known what of its own part the vault has: all logs are read again.
 func (x *exchange) depart() error {
 	x.state.Logs, x.state.Waiting = map[string]position{}, map[string][]waiting{}
-	x.state.Came, x.state.Exchanged = chat.FormatTime(x.Now()), ""
+	x.state.Came, x.state.Exchanged, x.state.Met = chat.FormatTime(x.Now()), "", false
 	text, err := chat.MarshalJSON(x.state)
 	if err == nil {
 		err = x.Store.NewVault(x.ctx, text)

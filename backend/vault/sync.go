@@ -19,7 +19,7 @@ type Report struct {
 	ReceivedFiles  int
 	ReceivedEvents int
 	ReceivedTurns  int
-	SentValues     int              // assistants, prompts, projects and their documents that were changed here
+	SentValues     int              // assistants and saved prompts that were changed here
 	ReceivedValues int              // and elsewhere
 	Sessions       []chat.SessionID // got events
 	Running        []chat.SessionID // are sent when their answers are complete
@@ -95,13 +95,7 @@ func (x *exchange) exchange() error {
 	if err := x.introduce(); err != nil {
 		return err
 	}
-	if err := x.takeValues(false); err != nil { // a project is deleted as one, not file by file
-		return err
-	}
 	if err := x.receiveAll(); err != nil {
-		return err
-	}
-	if err := x.takeValues(true); err != nil {
 		return err
 	}
 	uncertified, err := x.Uncertified(x.ctx)
@@ -115,7 +109,7 @@ func (x *exchange) exchange() error {
 	if err := x.send(); err != nil {
 		return err
 	}
-	if err := x.sendValues(); err != nil {
+	if err := x.exchangeValues(); err != nil {
 		return err
 	}
 	if err := x.erase(); err != nil || !x.removed(x.own) {

@@ -78,9 +78,7 @@ type Deps struct {
 	// session, and to events that are to come. DeleteTurn permanently deletes the content of one. CodeConflict: not now.
 	Undeleted  func(ctx context.Context, session chat.SessionID, coming []bundle.Parcel) ([]chat.TurnID, error)
 	DeleteTurn func(ctx context.Context, session chat.SessionID, turn chat.TurnID, coming []bundle.Parcel) (chat.Receipt, error)
-	// DeleteProject permanently deletes a project. CodeConflict: not now.
-	DeleteProject func(ctx context.Context, id string) (chat.Receipt, error)
-	Valued        func() // something outside of sessions has changed because it was changed elsewhere
+	Valued     func() // something outside of sessions has changed because it was changed elsewhere
 	// Uncertified returns the sessions with something in place of what was deleted elsewhere, if nothing here says so yet.
 	Uncertified func(ctx context.Context) ([]chat.SessionID, error)
 }
@@ -88,8 +86,9 @@ type Deps struct {
 // Vault exchanges sessions with other devices. Its methods may be called concurrently; one exchange runs at a time.
 type Vault struct {
 	Deps
-	busy  chan struct{} // holds something while the vault is used
-	tried sync.Map      // names of files that wait: trial; objects that an older key seals, and that do not count
+	busy    chan struct{} // holds something while the vault is used
+	tried   sync.Map      // names of files that wait: trial; objects that an older key seals, and that do not count
+	refused refused       // used as busy says
 
 	mu     sync.Mutex
 	latest Latest
@@ -147,6 +146,8 @@ type state struct {
 	// Values are the numbers of the last values that were taken, by names of devices. Sent are those of this device.
 	Values map[string]int64 `json:"values,omitempty"`
 	Sent   position         `json:"sent_values,omitzero"`
+	// Met: the values of all others were read once. Until then what was deleted elsewhere stays.
+	Met bool `json:"met,omitempty"`
 	// Exchanged is when the last exchange ended without an error; within the hour if nothing was exchanged.
 	Exchanged string `json:"exchanged,omitempty"`
 	// Came is when this data was connected to the vault, restored or copied. Who deleted a session before did not know
@@ -401,7 +402,6 @@ type exchange struct {
 	logs      map[string]map[int64]Object // the files that are there, by device
 	stale     []string                    // files that were written again
 	snapshots map[string][]int64          // the numbers of the values that are there, by device
-	changed   int                         // values that were changed here
 	names     map[string]string           // of devices, for people, as far as they were asked for
 	report    Report
 	reported  int     // of the report's sessions: passed to Changed

@@ -58,12 +58,8 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 	words := []string{"zebraone", "zebratwo", "alone"}
 	say(one, session, words[0]) // neither knows of the other's
 	say(two, session, words[1])
-	soil := filepath.Join(t.TempDir(), "soil.txt")
-	harness.WriteFile(t, soil, []byte("the soil is dry\n"))
 	one.OK("assistants", "new", "Poet", "--instructions", "Rhyme well.")
 	two.OK("prompts", "new", "Greeting", "Hello {{name}}")
-	one.OK("projects", "new", "Garden", "--fact", "It rains.")
-	one.OK("projects", "add", "Garden", soil)
 	own := two.OK("send", "--new", "--model", "recall", "--wait", "indexed", "--json", "a session of my own, alone").Sent().SessionID
 	for range 2 {
 		for _, h := range homes {
@@ -88,7 +84,7 @@ func TestTwoMachinesThroughAFolder(t *testing.T) {
 				t.Errorf("machine %d does not find %q: %s", i+1, word, got)
 			}
 		}
-		for command, want := range map[string]string{"assistants show Poet": "Rhyme well.", "prompts show Greeting": "Hello {{name}}", "projects show Garden": "It rains.", "projects files Garden": "soil.txt"} {
+		for command, want := range map[string]string{"assistants show Poet": "Rhyme well.", "prompts show Greeting": "Hello {{name}}"} {
 			if got := h.OK(strings.Fields(command)...).Stdout; !strings.Contains(got, want) {
 				t.Errorf("machine %d: %s: %s", i+1, command, got)
 			}

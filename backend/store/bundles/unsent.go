@@ -124,7 +124,7 @@ func (s *Bundles) Unsent(ctx context.Context, limit int) (bundle.Unsent, error) 
 				EXISTS (SELECT 1 FROM branches b JOIN turns t ON t.branch_id = b.id WHERE b.session_id = s.id
 					AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding') AND t.outcome = '' AND `+core.MayFinish+`) AS running
 			FROM sessions s WHERE coalesce((SELECT CASE WHEN json_valid(value) THEN value ->> '$.seq' END FROM settings WHERE key = ? || s.id), 0) <> last
-				AND NOT EXISTS (SELECT 1 FROM project_files f WHERE f.session_id = s.id AND f.kind = 'watched') ORDER BY s.id`,
+				AND s.source <> 'files' ORDER BY s.id`,
 			append(s.Device().Finishing(), core.InVaultKey)...)
 		if err != nil {
 			return err

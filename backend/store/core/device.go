@@ -76,7 +76,7 @@ func (s *Core) renew(t *Tx, d Device) error {
 		return err
 	}
 	// What was deleted since the backup was made is not deleted in it under the eyes of who restored it.
-	if err := t.Run(`UPDATE settings SET value = json_set(value, '$.came', ?, '$.exchanged', '')
+	if err := t.Run(`UPDATE settings SET value = json_set(value, '$.came', ?, '$.exchanged', '', '$.met', json('false'))
 		WHERE key = ? AND json_valid(value)`, t.Stamp(), VaultKey); err != nil {
 		return err
 	}

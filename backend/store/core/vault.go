@@ -86,22 +86,6 @@ func GoneOf(db *gorm.DB, session chat.SessionID, of string) (gone bundle.Gone, k
 	return gone, known, err
 }
 
-// Going describes the deletion of a session that is still here; known: a vault has it, and is to be told.
-func Going(db *gorm.DB, session chat.SessionID, at string) (gone bundle.Gone, known bool, err error) {
-	has, known, err := InVaultOf(db, session)
-	if err != nil || !known {
-		return gone, false, err
-	}
-	knew, err := LanesUpTo(db, session, 0)
-	return bundle.Gone{Session: session, Knew: knew, At: at, Files: has.Files}, true, err
-}
-
-// ValueSent reports whether the other devices of a vault may know a value.
-func ValueSent(db *gorm.DB, kind, id string) (bool, error) {
-	var ignored any
-	return settingOf(db, ValueKey+kind+" "+id, &ignored)
-}
-
 // Gone returns what is known of all deletions of sessions that the vault had.
 func Gone(db *gorm.DB) ([]bundle.Gone, error) { return goneFrom(db, GoneKey) }
 

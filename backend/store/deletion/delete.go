@@ -236,9 +236,6 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string, in chat.SessionID) (
 	case chat.DeletionProject:
 		p, err := records.ProjectByID(t.DB, chat.ProjectID(id))
 		e.subject.Title = p.Name
-		if err == nil {
-			e.subject.Everywhere, err = core.ValueSent(t.DB, "project", id)
-		}
 		return e, err
 	case chat.DeletionTurn:
 		turn, err := schema.TurnHead(t.DB, chat.TurnID(id))

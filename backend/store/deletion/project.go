@@ -35,7 +35,7 @@ func (e *Operation) project() error {
 		if err := e.accesses(`session_id = ?`, session); err != nil {
 			return err
 		}
-		if err := e.gone(session); err != nil {
+		if err := e.rowsOf(session); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // session deletes every row of a session, and its chunks from the contexts of others.
@@ -42,14 +43,19 @@ func (e *Operation) session() error {
 
 // gone deletes every row of a session. If a vault has it, the vault is told.
 func (e *Operation) gone(id string) error {
-	gone, known, err := core.Going(e.DB, chat.SessionID(id), e.Stamp())
+	session := chat.SessionID(id)
+	has, known, err := core.InVaultOf(e.DB, session)
+	if err != nil {
+		return err
+	}
+	knew, err := core.LanesUpTo(e.DB, session, 0)
 	if err == nil {
 		err = e.rowsOf(id)
 	}
 	if err != nil || !known {
 		return err
 	}
-	return core.PutGone(e.Tx, gone)
+	return core.PutGone(e.Tx, bundle.Gone{Session: session, Knew: knew, At: e.Stamp(), Files: has.Files})
 }
 
 // rowsOf deletes every row of a session.

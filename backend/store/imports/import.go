@@ -335,7 +335,7 @@ func (m *Importer) loadTurns(db *gorm.DB) error {
 		}
 	}
 	last, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
-		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.Session, m.Conversation.Source, keyContent, keyContent+"~")
+		ORDER BY rowid DESC LIMIT 1`, m.Session, m.Conversation.Source, keyContent, keyContent+"~")
 	if len(last) > 0 {
 		m.finished, m.lastBranch = true, last[0]
 	}

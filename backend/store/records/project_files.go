@@ -162,7 +162,7 @@ func dropProjectFiles(t *core.Tx, id chat.ProjectID, kind chat.ProjectFileKind, 
 // SweepProjectFiles deletes earlier versions of files that no context quotes any more.
 func (s *Records) SweepProjectFiles(ctx context.Context) error {
 	return s.Write(ctx, "project.sweep", func(t *core.Tx) error {
-		all, err := sqlite.All[string](t.DB, `SELECT session_id FROM project_files WHERE current = 0`) // one without a place in a project may get it yet
+		all, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE source = 'files'`)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -171,8 +171,7 @@ func (s *Records) SweepProjectFiles(ctx context.Context) error {
 }
 
 // sweepProjectFiles deletes sessions of files that are not current and that no context quotes. Files that are being
-// indexed are left to a later call. A session with another turn than its file's is never deleted here; verify names it. If a
-// vault has a deleted one, it is told.
+// indexed are left to a later call. A session with another turn than its file's is never deleted here; verify names it.
 func sweepProjectFiles(t *core.Tx, sessions []string) error {
 	list, err := chat.MarshalJSON(sessions)
 	if err != nil {
@@ -189,43 +188,13 @@ func sweepProjectFiles(t *core.Tx, sessions []string) error {
 		return err
 	}
 	for _, id := range unused {
-		gone, known, err := core.Going(t.DB, chat.SessionID(id), t.Stamp())
-		if err != nil {
-			return err
-		}
 		for _, table := range slices.Backward(schema.SessionTables) {
 			if err := t.Run(`DELETE FROM `+table.Name+` WHERE `+table.Where, id); err != nil {
 				return err
 			}
 		}
-		if known {
-			if err := core.PutGone(t, gone); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
-}
-
-// DropFile removes a session from its project if it is a file of one: another device did that. A context may keep it.
-func (s *Records) DropFile(ctx context.Context, session chat.SessionID) (file bool, err error) {
-	err = s.Write(ctx, "project.drop", func(t *core.Tx) error {
-		found, err := sqlite.All[projectFileRow](t.DB, `SELECT p.* FROM sessions s LEFT JOIN project_files p ON p.session_id = s.id AND p.kind = 'document' AND p.current = 1
-			WHERE s.id = ? AND s.source = 'files'`, session)
-		if file = len(found) > 0; err != nil || !file {
-			return err
-		}
-		if found[0].Path != "" {
-			if err := forgetPlace(t, found[0]); err != nil {
-				return err
-			}
-		}
-		if err := t.Run(`UPDATE project_files SET current = 0 WHERE session_id = ?`, session); err != nil {
-			return err
-		}
-		return sweepProjectFiles(t, []string{string(session)})
-	})
-	return file, err
 }
 
 // ProjectScope restricts memory to a session's project: the project's sessions, and the sessions of its files.

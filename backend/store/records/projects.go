@@ -133,18 +133,14 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 			return zero, err
 		}
 		id := chat.ProjectID(t.NewID())
-		if err := newProject(t, id, v); err != nil {
+		if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
+			return zero, err
+		}
+		if err := putProject(t, chat.Project{ID: id, Name: v.Name}, v); err != nil {
 			return zero, err
 		}
 		return ProjectByID(t.DB, id)
 	})
-}
-
-func newProject(t *core.Tx, id chat.ProjectID, v chat.ProjectSettings) error {
-	if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
-		return err
-	}
-	return putProject(t, chat.Project{ID: id, Name: v.Name}, v)
 }
 
 // SetProject replaces all settings of a project. A new name also renames its folder.
@@ -160,7 +156,7 @@ func (s *Records) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 			return err
 		}
 		if v.Name != old.Name {
-			if err := renameFolder(t, old.Name, v.Name, false); err != nil {
+			if err := renameFolder(t, old.Name, v.Name); err != nil {
 				return err
 			}
 		}
@@ -231,12 +227,10 @@ func (s *Records) RenameFolder(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, "folder.rename", func(t *core.Tx) error { return renameFolder(t, from, to, false) })
+	return s.Write(ctx, "folder.rename", func(t *core.Tx) error { return renameFolder(t, from, to) })
 }
 
-// renameFolder moves the content of a folder; own: only the sessions that this device put there last, because the others
-// are moved by who did, or belong to another project of that name.
-func renameFolder(t *core.Tx, from, to string, own bool) error {
+func renameFolder(t *core.Tx, from, to string) error {
 	if from == to || from == "" {
 		return nil
 	}
@@ -246,19 +240,12 @@ func renameFolder(t *core.Tx, from, to string, own bool) error {
 	if err := refuseProjectName(t, to); err != nil {
 		return err
 	}
-	sessions, err := sqlite.All[struct {
-		ID            chat.SessionID
-		BegunBy, Lane string
-	}](t.DB, `SELECT id, begun_by, coalesce((SELECT lane FROM events e WHERE e.session_id = s.id AND e.type = ?
-		ORDER BY iif(lane_seq = 0, event_seq, lane_seq) DESC, lane DESC LIMIT 1), '') AS lane FROM sessions s WHERE folder = ? ORDER BY id`, ledger.EventSessionFolder, from)
+	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT id FROM sessions WHERE folder = ? ORDER BY id`, from)
 	if err != nil {
 		return err
 	}
-	for _, s := range sessions {
-		if own && !t.Device.Wrote(s.Lane, s.BegunBy) {
-			continue
-		}
-		if err := SetSession(t, s.ID, ledger.EventSessionFolder, ledger.TextChanged{Text: to}); err != nil {
+	for _, id := range sessions {
+		if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: to}); err != nil {
 			return err
 		}
 	}

@@ -4,17 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -27,42 +24,23 @@ import (
 
 const opValues = "vault.values"
 
-// Kinds of values. A document is its place in a project; what is in it travels as the session that it is.
+// Kinds of values.
 const (
 	assistantValue = "assistant"
 	promptValue    = "prompt"
-	projectValue   = "project"
-	documentValue  = "document"
 )
 
-// valueKinds is the order in which they are taken, with how many there may be.
-var valueKinds = []struct {
-	name string
-	most int
-}{{assistantValue, chat.MaxAssistants}, {promptValue, chat.MaxSavedPrompts}, {projectValue, chat.MaxProjects}, {documentValue, 1 << 30}}
+// mostValues is how many there may be of each kind.
+var mostValues = map[string]int{assistantValue: chat.MaxAssistants, promptValue: chat.MaxSavedPrompts}
 
-func rankOf(kind string) int {
-	for i, k := range valueKinds {
-		if k.name == kind {
-			return i
-		}
-	}
-	return -1
-}
-
-// valueBody is what travels of a record. The name is unique among the values of a kind; a document has none.
+// valueBody is what travels of a record. The name is unique among the values of a kind.
 type valueBody struct {
-	Name        string         `json:"name,omitempty"`
-	Text        string         `json:"text,omitempty"` // or instructions
-	Model       string         `json:"model,omitempty"`
-	Temperature *float64       `json:"temperature,omitempty"`
-	Effort      string         `json:"effort,omitempty"`
-	ToolsMode   string         `json:"tools_mode,omitempty"`
-	Tools       []string       `json:"tools,omitempty"`
-	Facts       []string       `json:"facts,omitempty"`
-	Project     chat.ProjectID `json:"project_id,omitempty"`
-	Path        string         `json:"path,omitempty"`
-	Session     chat.SessionID `json:"session_id,omitempty"`
+	Name        string   `json:"name"`
+	Text        string   `json:"text,omitempty"` // or instructions
+	Model       string   `json:"model,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	Effort      string   `json:"effort,omitempty"`
+	ToolsMode   string   `json:"tools_mode,omitempty"`
 }
 
 func assistantBody(a chat.Assistant) *valueBody {
@@ -73,28 +51,10 @@ func (b valueBody) assistant() chat.Assistant {
 	return chat.Assistant{Name: b.Name, Instructions: b.Text, Model: b.Model, Temperature: b.Temperature, Effort: b.Effort, ToolsMode: b.ToolsMode}
 }
 
-func projectBody(s chat.ProjectSettings) *valueBody {
-	return &valueBody{Name: s.Name, Text: s.Instructions, Model: s.Model, ToolsMode: s.ToolsMode, Tools: s.Tools, Facts: s.Facts}
-}
-
-func (b valueBody) settings() chat.ProjectSettings {
-	return chat.ProjectSettings{Name: b.Name, Instructions: b.Text, Model: b.Model, ToolsMode: b.ToolsMode, Tools: b.Tools, Facts: b.Facts}
-}
-
-// folded is a name as names of a kind are compared.
-func folded(kind, name string) string {
-	if kind == projectValue {
-		return name
-	}
-	return strings.ToLower(name)
-}
-
+// valueKey is a kind, and an id or a name.
 type valueKey struct{ kind, id string }
 
-// documentKey is that of a place, so that a name in a project is the same value on all devices.
-func documentKey(project chat.ProjectID, path string) valueKey {
-	return valueKey{documentValue, string(project) + "/" + hex.EncodeToString(codec.Hash([]byte(path))[:16])}
-}
+func nameKey(kind, name string) valueKey { return valueKey{kind, strings.ToLower(name)} }
 
 // valueHere is a value as it is here, or as it comes.
 type valueHere struct {
@@ -130,16 +90,7 @@ func valueBodies(db *gorm.DB) (map[valueKey]*valueBody, error) {
 	for _, r := range prompts {
 		out[valueKey{promptValue, r.ID}] = &valueBody{Name: r.Name, Text: r.Text}
 	}
-	all, err3 := projects(db, `1 = 1`)
-	for _, p := range all {
-		out[valueKey{projectValue, string(p.ID)}] = projectBody(p.Settings())
-	}
-	documents, err4 := sqlite.All[projectFileRow](db, `SELECT project_id, path, session_id FROM project_files WHERE kind = 'document' AND current = 1`)
-	for _, r := range documents {
-		b := valueBody{Project: chat.ProjectID(r.ProjectID), Path: r.Path, Session: chat.SessionID(r.SessionID)}
-		out[documentKey(b.Project, b.Path)] = &b
-	}
-	return out, errors.Join(err, err2, err3, err4)
+	return out, errors.Join(err, err2)
 }
 
 // valuesHere compares all records with their marks.
@@ -153,7 +104,7 @@ func valuesHere(db *gorm.DB, device string) (map[valueKey]valueHere, error) {
 	for _, r := range rows {
 		var m valueMark
 		kind, id, _ := strings.Cut(strings.TrimPrefix(r.Key, core.ValueKey), " ")
-		if json.Unmarshal([]byte(r.Value), &m) == nil { // otherwise it counts as new
+		if mostValues[kind] > 0 && json.Unmarshal([]byte(r.Value), &m) == nil { // otherwise it counts as new
 			marks[valueKey{kind, id}] = m
 			bodies[valueKey{kind, id}] = bodies[valueKey{kind, id}]
 		}
@@ -206,25 +157,30 @@ func (s *Records) Values(ctx context.Context) (all []bundle.Value, changed int, 
 // valueTaker takes the values of other devices.
 type valueTaker struct {
 	*core.Tx
-	here  map[valueKey]valueHere
-	names map[valueKey]string // ids, by kind and folded name
-	keep  bool                // what was deleted elsewhere
-	last  bool                // nothing else is left that a value could wait for
-	out   bundle.TakenValues
+	here    map[valueKey]valueHere
+	names   map[valueKey]string // ids, by kind and name
+	keep    bool                // what was deleted elsewhere
+	last    bool                // nothing else is left that a value could wait for
+	refused map[*chat.Error]int
+	changed int
 }
+
+// Why values are refused.
+var (
+	errValue      = sqlite.Invalid("They are not valid.")
+	errNewerValue = chat.Errorf(chat.CodeNewer, "", "They were made by a newer version of this program.").WithHint("update the program on this computer")
+	errFull       = chat.Errorf(chat.CodeTooLarge, "", "There are as many here as there can be.").WithHint("delete those that you do not use")
+)
 
 // errLater means that a value may fit once others were taken.
 var errLater = errors.New("later")
 
-// TakeValues takes those values of other devices that are newer than what is here. Of two with one name, the one with the
-// greater id gets a number, which is a change of this device. Projects that were deleted elsewhere are left to the caller.
-// keep: what was deleted elsewhere stays, except documents.
-func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool) (out bundle.TakenValues, err error) {
-	if len(list) == 0 {
-		return out, nil
-	}
+// TakeValues takes those values of other devices that are newer than what is here, and returns how many records it changed, and
+// what it refused. Of two with one name, the one with the greater id gets a number, which is a change of this device. keep: what was
+// deleted elsewhere stays.
+func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool) (changed int, refused []error, err error) {
 	err = s.Write(ctx, opValues, func(t *core.Tx) (err error) {
-		k := valueTaker{Tx: t, keep: keep, names: map[valueKey]string{}}
+		k := valueTaker{Tx: t, keep: keep, names: map[valueKey]string{}, refused: map[*chat.Error]int{}}
 		if k.here, err = valuesHere(t.DB, t.Device.ID); err != nil {
 			return err
 		}
@@ -237,121 +193,103 @@ func (s *Records) TakeValues(ctx context.Context, list []bundle.Value, keep bool
 				if err != nil {
 					return false
 				}
-				e := k.take(v)
-				if refused, known := errors.AsType[*chat.Error](e); known {
-					k.refuse(v.Value, refused)
-				} else if e != nil && !errors.Is(e, errLater) {
-					err = e
+				switch err = k.take(v); {
+				case errors.Is(err, errLater):
+					err = nil
+					return false
+				case errors.Is(err, errFull):
+					err = nil
+					k.refused[errFull]++
 				}
-				return !errors.Is(e, errLater)
+				return true
 			})
 			k.last = k.last || len(coming) == before
 		}
-		out = k.out
+		changed, refused = k.changed, nil
+		for _, r := range []*chat.Error{errValue, errNewerValue, errFull} {
+			if n := k.refused[r]; n > 0 {
+				refused = append(refused, chat.WrapError(r.Code, opValues, r, "Assistants and saved prompts of other computers that were not taken: %d. %v", n, r))
+			}
+		}
 		return err
 	})
-	return out, err
+	return changed, refused, err
 }
 
-// refuse notes why a value is not taken.
-func (k *valueTaker) refuse(v bundle.Value, err *chat.Error) {
-	k.out.Left = append(k.out.Left, chat.WrapError(err.Code, opValues, err, "A %s of another computer was not taken: %s", v.Kind, err.Message).WithHint("%s", err.Hint))
-}
-
-// coming returns the newest of each of some values, if it is newer than what is here.
+// coming returns the newest of each of some values, if it is newer than what is here; deletions first, because they make room.
 func (k *valueTaker) coming(list []bundle.Value) (out []valueHere) {
 	newest := map[valueKey]valueHere{}
 	for _, v := range list {
 		key := valueKey{v.Kind, v.ID}
-		body, err := bodyOf(&v)
-		if err != nil {
-			refused, ok := errors.AsType[*chat.Error](err)
-			if !ok {
-				refused = sqlite.Invalid("It is not valid.")
-			}
-			k.refuse(v, refused)
+		body, refused := bodyOf(&v)
+		if refused != nil {
+			k.refused[refused]++
 		} else if v.Compare(k.here[key].Value) > 0 && v.Compare(newest[key].Value) > 0 {
 			newest[key] = valueHere{v, body, false}
 		}
 	}
-	rank := func(v valueHere) int {
-		if v.Deleted && v.Kind == documentValue { // a project is deleted only without documents
-			return -1
-		}
-		return rankOf(v.Kind)
-	}
 	for _, v := range newest {
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b valueHere) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID)) })
+	rank := func(v valueHere) int {
+		if v.Deleted {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(out, func(a, b valueHere) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
 	return out
 }
 
 // maxRevision is more than a value will ever have.
 const maxRevision = 1 << 40
 
-// errValue means that a value has not the form of one.
-var errValue = errors.New("not a value")
-
 // bodyOf checks a value, and returns its body, without what does not belong to its kind.
-func bodyOf(v *bundle.Value) (out *valueBody, err error) {
-	id, place, _ := strings.Cut(v.ID, "/")
-	if rankOf(v.Kind) < 0 || !chat.ValidID(id) || (place != "") != (v.Kind == documentValue) || !chat.ValidID(v.Device) ||
-		v.Revision < 1 || v.Revision > maxRevision || v.Deleted != (len(v.Body) == 0) || bytes.Contains(v.Body, []byte(`\u0000`)) {
+func bodyOf(v *bundle.Value) (*valueBody, *chat.Error) {
+	switch {
+	case !chat.ValidID(v.ID) || !chat.ValidID(v.Device) || v.Revision < 1 || v.Revision > maxRevision || v.Deleted != (len(v.Body) == 0):
 		return nil, errValue
-	}
-	if v.Deleted {
+	case mostValues[v.Kind] == 0:
+		return nil, errNewerValue
+	case v.Deleted:
 		return nil, nil
 	}
 	var b valueBody
-	d := json.NewDecoder(bytes.NewReader(v.Body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&b); err != nil || d.Decode(new(any)) != io.EOF {
+	if json.Unmarshal(v.Body, &b) != nil || strings.Contains(b.Name+b.Text+b.Model, "\x00") {
 		return nil, errValue
 	}
-	switch v.Kind {
-	case assistantValue:
-		out, err = assistantBody(b.assistant()), b.assistant().Check()
-	case promptValue:
+	d := json.NewDecoder(bytes.NewReader(v.Body))
+	d.DisallowUnknownFields()
+	if d.Decode(&b) != nil {
+		return nil, errNewerValue
+	}
+	out, err := assistantBody(b.assistant()), b.assistant().Check()
+	if v.Kind == promptValue {
 		out, err = &valueBody{Name: b.Name, Text: b.Text}, chat.SavedPrompt{Name: b.Name, Text: b.Text}.Check()
-	case projectValue:
-		var checked chat.ProjectSettings
-		checked, err = b.settings().Checked()
-		out = projectBody(checked)
-	default:
-		out = &valueBody{Project: b.Project, Path: b.Path, Session: b.Session}
-		if b.Path == "" || !chat.ValidID(string(b.Session)) || documentKey(b.Project, b.Path).id != v.ID {
-			err = errValue
-		}
 	}
 	if err == nil {
 		v.Body, err = chat.MarshalJSON(out)
 	}
-	return out, err
+	if err != nil {
+		return nil, errValue
+	}
+	return out, nil
 }
 
 // take takes a value.
 func (k *valueTaker) take(v valueHere) error {
 	key := valueKey{v.Kind, v.ID}
 	old := k.here[key]
-	if v.Deleted && v.Kind != documentValue && old.body != nil {
-		documents, err := sqlite.All[int](k.DB, `SELECT 1 FROM project_files WHERE project_id = ? AND kind = 'document' AND current = 1`, v.ID)
-		switch {
-		case err != nil:
-			return err
-		case k.keep || len(documents) > 0: // who deleted it did not know these: it stays, which is a change of this device
-			v.Deleted = false
-			return putMark(k.Tx, v.Value)
-		case v.Kind == projectValue:
-			k.out.Projects = append(k.out.Projects, v.ID)
-			return nil
-		}
-	}
-	if !bytes.Equal(old.Body, v.Body) {
+	switch {
+	case v.Deleted && k.keep && old.body != nil: // it stays, which is a change of this device
+		v.Deleted = false
+	case !bytes.Equal(old.Body, v.Body):
 		if err := k.change(key, v.body); err != nil {
 			return err
 		}
-		k.out.Changed++
+		k.changed++
 	}
 	return putMark(k.Tx, v.Value)
 }
@@ -360,30 +298,41 @@ func (k *valueTaker) take(v valueHere) error {
 func (k *valueTaker) hold(key valueKey, body *valueBody) {
 	now := k.here[key]
 	if now.body != nil {
-		if before := (valueKey{key.kind, folded(key.kind, now.body.Name)}); k.names[before] == key.id {
+		if before := nameKey(key.kind, now.body.Name); k.names[before] == key.id {
 			delete(k.names, before)
 		}
 	}
-	if now.body = body; body != nil && body.Name != "" {
-		k.names[valueKey{key.kind, folded(key.kind, body.Name)}] = key.id
+	if now.body = body; body != nil {
+		k.names[nameKey(key.kind, body.Name)] = key.id
 	}
 	k.here[key] = now
 }
 
 // change makes a record have a body; nil: there is none.
-func (k *valueTaker) change(key valueKey, body *valueBody) error {
-	if body != nil && body.Name != "" {
-		free, err := k.room(key, body.Name)
-		if err != nil {
+func (k *valueTaker) change(key valueKey, body *valueBody) (err error) {
+	switch {
+	case body == nil && key.kind == assistantValue:
+		err = k.Run(`DELETE FROM assistants WHERE id = ?`, key.id)
+	case body == nil:
+		err = k.Run(`DELETE FROM saved_prompts WHERE id = ?`, key.id)
+	case k.here[key].body == nil && k.full(key.kind):
+		err = errFull
+	default:
+		var free string
+		if free, err = k.room(key, body.Name); err != nil {
 			return err
 		}
 		body = renamed(*body, free)
+		if key.kind == assistantValue {
+			err = putAssistant(k.Tx, key.id, k.Stamp(), body.assistant())
+		} else {
+			err = putSavedPrompt(k.Tx, key.id, k.Stamp(), chat.SavedPrompt{Name: body.Name, Text: body.Text})
+		}
 	}
-	if err := k.store(key, k.here[key].body, body); err != nil {
-		return err
+	if err == nil {
+		k.hold(key, body)
 	}
-	k.hold(key, body)
-	return nil
+	return err
 }
 
 func renamed(b valueBody, name string) *valueBody {
@@ -393,7 +342,7 @@ func renamed(b valueBody, name string) *valueBody {
 
 // room returns the name under which a value can be stored: of two with one name, the one with the greater id gets a number.
 func (k *valueTaker) room(key valueKey, name string) (string, error) {
-	holder, taken := k.names[valueKey{key.kind, folded(key.kind, name)}]
+	holder, taken := k.names[nameKey(key.kind, name)]
 	if !taken || holder == key.id {
 		return name, nil
 	}
@@ -405,97 +354,23 @@ func (k *valueTaker) room(key valueKey, name string) (string, error) {
 	if key.id < holder {
 		loser = k.here[other].body.Name
 	}
-	most := chat.MaxLibraryNameRunes
-	if key.kind == projectValue {
-		most = chat.MaxFolderRunes
-	}
-	var err error
-	free := chat.FreeName(loser, most, func(name string) bool {
-		_, taken := k.names[valueKey{key.kind, folded(key.kind, name)}]
-		if key.kind == projectValue && !taken { // a plain folder would become its
-			folder, err2 := sqlite.All[int](k.DB, `SELECT 1 FROM sessions WHERE folder = ? LIMIT 1`, name)
-			err, taken = errors.Join(err, err2), len(folder) > 0
-		}
+	free := chat.FreeName(loser, func(name string) bool {
+		_, taken := k.names[nameKey(key.kind, name)]
 		return taken
 	})
-	if err != nil || holder < key.id {
-		return free, err
+	if holder < key.id {
+		return free, nil
 	}
 	return name, k.change(other, renamed(*k.here[other].body, free))
 }
 
-// store writes a body over another one; nil: there is no record, or is to be none.
-func (k *valueTaker) store(key valueKey, old, body *valueBody) error {
-	switch most := valueKinds[rankOf(key.kind)].most; {
-	case body == nil && key.kind == assistantValue:
-		return k.Run(`DELETE FROM assistants WHERE id = ?`, key.id)
-	case body == nil && key.kind == promptValue:
-		return k.Run(`DELETE FROM saved_prompts WHERE id = ?`, key.id)
-	case body == nil:
-		return dropProjectFiles(k.Tx, old.Project, chat.ProjectDocument, []string{old.Path})
-	case key.kind == documentValue:
-		return k.storeDocument(old, *body)
-	case old == nil && k.count(key.kind) >= most:
-		return chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", most).WithHint("delete those that you do not use")
-	case key.kind == assistantValue:
-		return putAssistant(k.Tx, key.id, k.Stamp(), body.assistant())
-	case key.kind == promptValue:
-		return putSavedPrompt(k.Tx, key.id, k.Stamp(), chat.SavedPrompt{Name: body.Name, Text: body.Text})
-	case old == nil:
-		return newProject(k.Tx, chat.ProjectID(key.id), body.settings())
-	}
-	if err := renameFolder(k.Tx, old.Name, body.Name, true); err != nil {
-		return err
-	}
-	p, err := ProjectByID(k.DB, chat.ProjectID(key.id))
-	if err == nil {
-		err = putProject(k.Tx, p, body.settings())
-	}
-	return err
-}
-
-func (k *valueTaker) count(kind string) (n int) {
+// full reports whether there can be no more of a kind.
+func (k *valueTaker) full(kind string) bool {
+	n := 0
 	for name := range k.names {
 		if name.kind == kind {
 			n++
 		}
 	}
-	return n
-}
-
-// storeDocument gives a document its place in a project, once both are here.
-func (k *valueTaker) storeDocument(old *valueBody, b valueBody) error {
-	if _, gone, err := core.GoneOf(k.DB, b.Session, ""); err != nil || gone { // its place goes too
-		return err
-	}
-	source, err := sqlite.All[string](k.DB, `SELECT s.source FROM sessions s, projects p WHERE s.id = ? AND p.id = ?`, b.Session, b.Project)
-	switch {
-	case err != nil:
-		return err
-	case len(source) == 0 && !k.last:
-		return errLater
-	case len(source) == 0:
-		return chat.Errorf(chat.CodeNotFound, "", "Its text or its project is not here yet.").WithHint("wait until the folder is synchronized completely, or synchronize the other devices")
-	case source[0] != chat.SourceFiles:
-		return sqlite.Invalid("It is not valid.")
-	}
-	if old != nil {
-		if err := dropProjectFiles(k.Tx, old.Project, chat.ProjectDocument, []string{old.Path}); err != nil {
-			return err
-		}
-	}
-	return k.Run(`INSERT INTO project_files (project_id, kind, path, session_id, current, modified_at, read_at) VALUES (?, 'document', ?, ?, 1, ?, ?)
-		ON CONFLICT (session_id) DO UPDATE SET project_id = excluded.project_id, path = excluded.path, kind = excluded.kind, current = 1`,
-		b.Project, b.Path, b.Session, k.Stamp(), k.Stamp())
-}
-
-// forgetPlace notes that a document has no place any more because another device removed it, which is no change of this one.
-func forgetPlace(t *core.Tx, f projectFileRow) error {
-	here, err := valuesHere(t.DB, t.Device.ID)
-	if err != nil {
-		return err
-	}
-	v := here[documentKey(chat.ProjectID(f.ProjectID), f.Path)].Value
-	v.Deleted, v.Body = true, nil
-	return putMark(t, v)
+	return n >= mostValues[kind]
 }
