@@ -256,7 +256,7 @@ export default {
     'The vault has no room for another key; nothing was changed.': 'Der Tresor hat keinen Platz für einen weiteren Schlüssel; es wurde nichts geändert.',
     'choose an empty place on each computer: everything is sent there': 'wählen Sie auf jedem Computer einen leeren Ort: Alles wird dorthin gesendet',
     'take it from another copy of the folder; or delete it, if none of your computers has removed one: then somebody else put it there': 'nehmen Sie es aus einer anderen Kopie des Ordners; oder löschen Sie es, wenn keiner Ihrer Computer einen entfernt hat: Dann hat es jemand anders dort abgelegt',
-    'The assistants, prompts and projects are not sent, because no number is left after %s, which this program did not write.': 'Die Assistenten, Prompts und Projekte werden nicht gesendet, weil nach {1}, das dieses Programm nicht geschrieben hat, keine Nummer mehr frei ist.',
+    'The assistants and saved prompts are not sent, because no number is left after %s, which this program did not write.': 'Die Assistenten und gespeicherten Prompts werden nicht gesendet, weil nach {1}, das dieses Programm nicht geschrieben hat, keine Nummer mehr frei ist.',
     'delete this file in the place': 'löschen Sie diese Datei am Ort',
     'take it from another copy of the folder; it never changes': 'nehmen Sie sie aus einer anderen Kopie des Ordners; sie ändert sich nie',
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} hat Teile eines Tresors, aber keine vault.json; es wurde nichts geändert.',

@@ -256,7 +256,7 @@ export default {
     'The vault has no room for another key; nothing was changed.': '保险库无法再容纳新的密钥；未做任何更改。',
     'choose an empty place on each computer: everything is sent there': '请在每台计算机上选择一个空位置：所有内容都会发送到那里',
     'take it from another copy of the folder; or delete it, if none of your computers has removed one: then somebody else put it there': '请从文件夹的另一份副本中取得它；如果您的计算机都没有移除过别的计算机，则是他人放在那里的，请删除它',
-    'The assistants, prompts and projects are not sent, because no number is left after %s, which this program did not write.': '助手、提示词和项目未发送，因为在 {1} 之后没有剩余的编号，而该文件不是本程序写入的。',
+    'The assistants and saved prompts are not sent, because no number is left after %s, which this program did not write.': '助手和已保存的提示词未发送，因为在 {1} 之后没有剩余的编号，而该文件不是本程序写入的。',
     'delete this file in the place': '请在该位置删除此文件',
     'take it from another copy of the folder; it never changes': '请从文件夹的另一份副本中取得它；它从不改变',
     '%s has parts of a vault, but no vault.json; nothing was changed.': '{1} 有保险库的部分内容，但没有 vault.json；未做任何更改。',
