@@ -79,7 +79,10 @@ func (x *exchange) readSnapshot(device string) (s snapshot, at position, ok bool
 	if errors.Is(err, ErrMissing) { // its device has just replaced it
 		return s, at, false, nil
 	}
-	if err != nil {
+	if errors.Is(err, errNewer) {
+		x.problem(chat.Errorf(chat.CodeNewer, opSync, "%s: its assistants and prompts were written by a newer version of this program. They are taken when that is possible; nothing else is affected.", x.nameOf(device)).
+			WithHint("update the program on this computer"))
+	} else if err != nil {
 		x.problem(chat.WrapError(chat.CodeCorrupt, opSync, err, "%s: its assistants and prompts cannot be read: %v. They are taken when that is possible; nothing else is affected.", x.nameOf(device), err).
 			WithHint("wait until the folder is synchronized completely, or take the file from another copy of the folder"))
 	}

@@ -208,6 +208,7 @@ export default {
     '%s: file %d was written by a newer version of this program. What this device wrote from there on waits.': '{1}：文件 {2} 由本程序的较新版本写入。此设备从那里起写入的内容在等待。',
     '%s: file %d of %d is damaged, or is not the one that belongs there (%v). What this device wrote from there on waits; nothing else is affected.': '{1}：文件 {2}（共 {3} 个）已损坏，或不是应在那里的文件（{4}）。此设备从那里起写入的内容在等待；其余不受影响。',
     '%s: what it wrote in session %s waits. %v': '{1}：它在会话 {2} 中写入的内容在等待。{3}',
+    '%s: its assistants and prompts were written by a newer version of this program. They are taken when that is possible; nothing else is affected.': '{1}：它的助手和提示词由本程序的较新版本写入。可以读取时会采用；其他内容不受影响。',
     '%s: its assistants and prompts cannot be read: %v. They are taken when that is possible; nothing else is affected.': '{1}：它的助手和提示词无法读取：{2}。可以读取时会采用；其他内容不受影响。',
     'The assistants and saved prompts have more than %d MB. The %d largest are not sent.': '助手和已保存的提示词超过 {1} MB。最大的 {2} 项未发送。',
     'The assistants and saved prompts here were not exchanged; nothing else is affected. %v': '此处的助手和已保存的提示词未交换；其他内容不受影响。{1}',
