@@ -515,7 +515,7 @@ func TestWhatARemovedDeviceHadSent(t *testing.T) {
 			a.hides(names[1])
 		} else {
 			a.puts(map[string][]byte{names[3]: []byte("garbage")}, names[3])
-			says = "assistants, prompts and projects cannot be read"
+			says = "assistants and prompts cannot be read"
 		}
 		removal := vault.Removal{Device: ofB, Secret: code, Passphrase: newPassphrase, Code: seal.NewCode()}
 		if renewed, err := a.vault.Remove(a.ctx, removal); renewed || err == nil || !strings.Contains(err.Error(), says) {
