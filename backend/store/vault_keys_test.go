@@ -354,7 +354,7 @@ func TestARemovalThatIsKilledContinues(t *testing.T) {
 			a.reopen()
 			a.begin()
 			if objects(t, a.folder)["keys/2"] == nil {
-				renewed = a.removes(ofB, code)
+				a.removes(ofB, code)
 			} else if _, err := a.vault.Sync(a.ctx); err != nil {
 				a.ok(a.connects(renewed))
 			}
@@ -674,5 +674,29 @@ func TestValuesWithoutANumber(t *testing.T) {
 	a.hides(name)
 	if out := a.sync(); out.SentBytes == 0 {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestValuesThatAreForgedUnderOnesOwnName are not taken back: who has only an older key writes them.
+func TestValuesThatAreForgedUnderOnesOwnName(t *testing.T) {
+	all, _ := exchanged(t, 2)
+	a := all[0]
+	code, _ := aVault()
+	a.assistant("", "Poet", "Rhyme.")
+	settle(t, all)
+	thief := a.from(a.saved(), false)
+	thief.folder = t.TempDir()
+	carry(t, a.folder, thief.folder, nil)
+	thief.ok(thief.connects(code))
+	a.removes(all[1].log(), code)
+	thief.assistant("", "Spy", "Listen.")
+	thief.sync()
+	forged := objects(t, thief.folder)
+	names := added(objects(t, a.folder), forged, "log/"+a.log()+"/values-")
+	a.puts(forged, names...)
+	a.sync()
+	a.shows("assistant Poet: Rhyme.")
+	if len(names) != 1 {
+		t.Errorf("forged: %q", names)
 	}
 }

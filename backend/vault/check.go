@@ -116,6 +116,9 @@ func (v *Vault) checkAll(ctx context.Context) (out Checked, err error) {
 		}
 	}
 	for device := range x.snapshots {
+		if x.removed(device) {
+			continue
+		}
 		if _, _, _, err := x.readSnapshot(device); err != nil {
 			return out, placeError(opSync, x.state.Address, err)
 		}

@@ -244,6 +244,9 @@ func (v *Vault) Remove(ctx context.Context, r Removal) (renewed bool, err error)
 	if x, err = v.syncNoted(ctx); err != nil { // what the device wrote until now counts
 		return false, err
 	}
+	if len(x.state.Logs) == 0 && len(x.held) > 0 { // it is about to become another device
+		return false, x.held[0]
+	}
 	if err := x.takeLast(r.Device, r.Anyway); err != nil {
 		return false, placeError(opRemove, x.state.Address, err)
 	}
@@ -255,7 +258,10 @@ func (x *exchange) takeLast(device string, anyway bool) error {
 	x.box.late, x.report.Problems, x.refused = device, nil, refused{}
 	err := x.receive(device)
 	if err == nil {
-		_, _, err = x.takeValues()
+		if _, _, err = x.takeValues(device); ofPart(err) {
+			x.problem(chat.AsError(err))
+			err = nil
+		}
 	}
 	if err != nil || anyway || x.at(device).Number >= x.last(device) && x.state.Values[device] >= slices.Max(append(x.snapshots[device], 0)) {
 		return err

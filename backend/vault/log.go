@@ -177,8 +177,9 @@ func (b box) write(ctx context.Context, name string, f file) (size int, err erro
 		return 0, err
 	}
 	text.Write(append(head, '\n'))
+	_, _, again, _ := numberOf(name)
 	apart := func(session chat.SessionID, c bundle.Content, sha256 string) (bool, error) {
-		if len(c.Bytes) <= apartFrom || f.inline[session] {
+		if len(c.Bytes) <= apartFrom || again > 0 || f.inline[session] { // of one that is written again, the others are left out
 			return false, nil
 		}
 		n, err := b.put(ctx, b.contentName(session, sha256), c.Bytes)

@@ -234,6 +234,7 @@ func (x *exchange) resume() (ready bool, err error) {
 		}
 	}
 	x.box.late = x.own // written before this device knew of the new key
+	defer func() { x.box.late = "" }()
 	for last := x.last(x.own); at.Number < last; at = x.at(x.own) {
 		f, err := x.follow(x.own, at, apart)
 		if err != nil {

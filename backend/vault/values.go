@@ -61,10 +61,15 @@ func (x *exchange) listSnapshot(name string) {
 // are sealed with an older key do not count, and have no number: who made the newest knew them, and their device sends them again.
 func (x *exchange) readSnapshot(device string) (s snapshot, at position, ok bool, err error) {
 	at.Number = slices.Max(x.snapshots[device])
-	text, older, err := x.box.open(x.ctx, snapshotName(device, at.Number))
+	name := snapshotName(device, at.Number)
+	if _, older := x.tried.Load(name); older && device != x.box.late {
+		return s, position{}, true, nil
+	}
+	text, older, err := x.box.open(x.ctx, name)
 	switch {
 	case err != nil:
 	case older && device != x.box.late:
+		x.tried.Store(name, trial{})
 		return s, position{}, true, nil
 	case len(text) > largestSnapshot || json.Unmarshal(text, &s) != nil:
 		err = errDamaged
@@ -106,7 +111,7 @@ func sumOf(list []bundle.Value) []byte {
 // exchangeValues takes the values of the others, and sends those of this device. What cannot be read here is a problem: then nothing
 // is concluded about values, and the logs are not affected.
 func (x *exchange) exchangeValues() error {
-	all, changed, err := x.takeValues()
+	all, changed, err := x.takeValues("")
 	if err == nil {
 		err = x.sendValues(all, changed)
 	}
@@ -123,15 +128,15 @@ type refused struct {
 	problems []error
 }
 
-// takeValues takes what the other devices changed, and returns all, and how much was changed here.
-func (x *exchange) takeValues() (all []bundle.Value, changed int, err error) {
+// takeValues takes what the other devices changed, or only one of them, and returns all, and how much was changed here.
+func (x *exchange) takeValues(only string) (all []bundle.Value, changed int, err error) {
 	all, changed, err = x.Records.Values(x.ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	unread := map[string]int64{}
 	for device, numbers := range x.snapshots {
-		if number := slices.Max(numbers); x.state.Values[device] != number && !x.removed(device) {
+		if number := slices.Max(numbers); x.state.Values[device] != number && !x.removed(device) && (only == "" || device == only) {
 			unread[device] = number
 		}
 	}
@@ -140,7 +145,7 @@ func (x *exchange) takeValues() (all []bundle.Value, changed int, err error) {
 		return all, 0, nil
 	}
 	x.refused = refused{}
-	read, whole := map[string]int64{}, true
+	read, whole := map[string]int64{}, only == ""
 	var coming []bundle.Value
 	for _, device := range slices.Sorted(maps.Keys(unread)) {
 		s, at, ok, err := x.readSnapshot(device)
@@ -155,6 +160,7 @@ func (x *exchange) takeValues() (all []bundle.Value, changed int, err error) {
 			coming = append(coming, s.Values...)
 		}
 	}
+	whole = whole && (len(read) > 0 || len(unread) == 0) // some of what does not count may have come again
 	if len(coming) > 0 {
 		// Data that was restored or copied, or is new in the vault, has what others deleted before they knew that.
 		taken, problems, err := x.Records.TakeValues(x.ctx, coming, !x.state.Met)
@@ -209,6 +215,9 @@ func fitting(all []bundle.Value, most int) []bundle.Value {
 
 // sendValues replaces the values of this device if they have changed, or if the vault has others under its name.
 func (x *exchange) sendValues(all []bundle.Value, changed int) error {
+	if x.removed(x.own) { // they are sent under its new name
+		return nil
+	}
 	there, sum := slices.Max(append(x.snapshots[x.own], 0)), sumOf(all)
 	fit := fitting(all, largestSnapshot)
 	if len(fit) < len(all) {

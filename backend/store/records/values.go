@@ -106,7 +106,9 @@ func valuesHere(db *gorm.DB, device string) (map[valueKey]valueHere, error) {
 		kind, id, _ := strings.Cut(strings.TrimPrefix(r.Key, core.ValueKey), " ")
 		if mostValues[kind] > 0 && json.Unmarshal([]byte(r.Value), &m) == nil { // otherwise it counts as new
 			marks[valueKey{kind, id}] = m
-			bodies[valueKey{kind, id}] = bodies[valueKey{kind, id}]
+			if _, here := bodies[valueKey{kind, id}]; !here {
+				bodies[valueKey{kind, id}] = nil
+			}
 		}
 	}
 	out := map[valueKey]valueHere{}
