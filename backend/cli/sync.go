@@ -61,36 +61,40 @@ everything in the vault is read back, and nothing is changed.`,
 				do:    vaultStatus,
 			}},
 		},
-		{
-			use:   "devices",
-			short: "List the computers that write to the vault",
-			long: `FILES is the number of files that a computer wrote, READ how many of them were taken here, or sent from here.
+		devicesVerb(),
+	}
+}
+
+func devicesVerb() verb {
+	return verb{
+		use:   "devices",
+		short: "List the computers that write to the vault",
+		long: `FILES is the number of files that a computer wrote, READ how many of them were taken here, or sent from here.
 WRITTEN is when the last one came to the folder.`,
-			opens: reads,
-			do: func(ctx context.Context, r *run) (reply, error) {
-				status, err := r.s.Vault.Status(ctx)
-				return reply{doc: fields{{"devices", deviceList(status)}}, text: func(o *output) { devicesTable(status).print(o) }}, err
-			},
-			verbs: []verb{{
-				use:   "remove COMPUTER",
-				short: "Exclude another computer from what follows",
-				long: `What is written to the vault from now on is sealed with a new key, which COMPUTER does not have, and what it writes
+		opens: reads,
+		do: func(ctx context.Context, r *run) (reply, error) {
+			status, err := r.s.Vault.Status(ctx)
+			return reply{doc: fields{{"devices", deviceList(status)}}, text: func(o *output) { devicesTable(status).print(o) }}, err
+		},
+		verbs: []verb{{
+			use:   "remove COMPUTER",
+			short: "Exclude another computer from what follows",
+			long: `What is written to the vault from now on is sealed with a new key, which COMPUTER does not have, and what it writes
 counts no more. What it has, it keeps. Before that, change the password or key of the place (WebDAV, S3), or stop sharing
 the folder with it. The vault gets a new recovery code; without --new-passphrase-file the passphrase stays, or a new one is
 asked for in a terminal. Whoever may know the passphrase can come back with it. Your other computers ask for it: there,
 connect the vault again. Update the program on all of them first. COMPUTER is a name, or the log in devices --json.`,
-				flags: []flag{
-					nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
-					nameFlag(newPassphraseFlag, "read the passphrase from now on from the first line of this `FILE`"),
-					boolFlag("anyway", "remove it also if something that it had sent cannot be read, and counts no more then"),
-					yesFlag,
-					dataPassphraseFlag,
-				},
-				prepare: removalFlags,
-				opens:   writes,
-				do:      removeDevice,
-			}},
-		},
+			flags: []flag{
+				nameFlag(passphraseFlag.name, "read the passphrase or recovery code of the vault from the first line of this `FILE`"),
+				nameFlag(newPassphraseFlag, "read the passphrase from now on from the first line of this `FILE`"),
+				boolFlag("anyway", "remove it also if something that it had sent cannot be read, and counts no more then"),
+				yesFlag,
+				dataPassphraseFlag,
+			},
+			prepare: removalFlags,
+			opens:   writes,
+			do:      removeDevice,
+		}},
 	}
 }
 

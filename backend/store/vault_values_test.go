@@ -309,7 +309,7 @@ func (p counted) Get(ctx context.Context, name string) ([]byte, error) {
 // TestMoreThanAnObjectHolds: the largest values are not sent, and a deletion is.
 func TestMoreThanAnObjectHolds(t *testing.T) {
 	if !testtier.Exhaustive() {
-		t.Skip("72 MB")
+		t.Skip("72 MB of values; what is left out is tested with few in backend/vault")
 	}
 	all, _ := members(t, 2, true)
 	a, b := all[0], all[1]

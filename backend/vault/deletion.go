@@ -229,6 +229,12 @@ func (x *exchange) rewrite(name, current string, gone map[chat.SessionID]bundle.
 			return x.rewrite(name, next, gone, parts)
 		}
 	}
+	return x.finish(name, open)
+}
+
+// finish removes the contents that only a file named whose deletions are carried out, and records that nothing is left in it. open
+// are the sessions of which it may have more that is to be replaced.
+func (x *exchange) finish(name string, open map[chat.SessionID]bool) error {
 	all, err := x.Store.Gone(x.ctx)
 	if err != nil {
 		return err
