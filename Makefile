@@ -49,6 +49,8 @@ crash: export CRASH = 1
 crash: ## Test durability: kill -9, power failures, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
 	@go test -buildvcs=false -count=1 -timeout 1h -run TestCallsRunAtMostOnceAfterKills ./backend/turn
 	@go test -buildvcs=false -count=1 -timeout 1h -run TestALongAnswerIsReadInBoundedMemory ./test/process
+	@scripts/setup crash
+	@go test -buildvcs=false -count=1 -timeout 1h -run 'Place|Server' ./backend/vault ./backend/store ./test/process
 	@go test -buildvcs=false -count=1 -timeout 12h -run 'TestDevicesConverge|TestAFlipped|TestEveryTable|TestEveryFlip' ./backend/store
 	@go test -buildvcs=false -count=1 -timeout 12h -v ./test/crash | grep -vE '^ *(=== |--- (PASS|SKIP))'
 

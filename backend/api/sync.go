@@ -160,9 +160,7 @@ func (s *Sync) Remove(log, secret, passphrase string, anyway bool) error {
 	if code == "" {
 		return chat.Errorf(chat.CodeInvalid, "sync.remove", "There is no new recovery code; nothing was changed.")
 	}
-	if _, err = s.c.Vault.Remove(s.ask(), vault.Removal{Device: log, Secret: secret, Passphrase: passphrase, Code: code, Anyway: anyway}); err == nil {
-		s.c.VaultSchedule.Now()
-	}
+	_, err = s.c.Vault.Remove(s.ask(), vault.Removal{Device: log, Secret: secret, Passphrase: passphrase, Code: code, Anyway: anyway})
 	return err
 }
 

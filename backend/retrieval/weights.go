@@ -22,7 +22,6 @@ const (
 
 	// The order of hits. An item counts by its own share of the query.
 	coveredHit   = 0.85 // part of a match that is multiplied by its own share of the query
-	continuesHit = 0.6  // factor for an item without a word of the query
 	userHit      = 0.5  // share of the preference for user messages if they are asked for
 	statementHit = 0.2  // the same for statements if neither speaker's words are asked for
 	askingHit    = 0.6  // factor for a message that is only a question

@@ -250,7 +250,10 @@ func (v *Vault) Remove(ctx context.Context, r Removal) (renewed bool, err error)
 	if err := x.takeLast(r.Device, r.Anyway); err != nil {
 		return false, placeError(opRemove, x.state.Address, err)
 	}
-	return x.remove(r)
+	if renewed, err = x.remove(r); err == nil {
+		_, _ = v.syncNoted(ctx) // what is here of the removed device is in the vault with the new key; what fails is noted, and tried again
+	}
+	return renewed, err
 }
 
 // takeLast takes what waits for a device to have the newest key, which it will not have. Without anyway, what cannot be taken is an error.

@@ -1,5 +1,5 @@
-// Package places has the servers of vaults for tests: an object store and a WebDAV server in the test's process, which can
-// fail as those on a network do.
+// Package places has the servers of vaults for tests: an object store and a WebDAV server that can fail as those on a network
+// do. They are in the test's process, and in the form of `make crash` programs that people use (programs.go).
 package places
 
 import (
@@ -23,6 +23,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"golang.org/x/net/webdav"
+
+	"contextinfinity/test/testtier"
 )
 
 // User and Password are the credentials of all servers.
@@ -56,8 +58,8 @@ type Server struct {
 	Address string
 
 	t     testing.TB
-	s3    *s3mem.Backend // nil: WebDAV
-	dir   string
+	s3    bool // otherwise WebDAV
+	kept  storage
 	mu    sync.Mutex
 	fault func(*http.Request) Fault
 	count int
@@ -71,25 +73,34 @@ const (
 
 // S3 starts an object store.
 func S3(t testing.TB) *Server {
-	s := &Server{t: t, s3: s3mem.New()}
-	if err := s.s3.CreateBucket(bucket); err != nil {
-		t.Fatal(err)
+	s := &Server{t: t, s3: true}
+	if testtier.Crash() {
+		s.startVersity()
+	} else {
+		kept := memory{s3mem.New()}
+		if err := kept.CreateBucket(bucket); err != nil {
+			t.Fatal(err)
+		}
+		s.kept = kept
+		s.start(gofakes3.New(kept).Server(), signed)
 	}
-	s.start(gofakes3.New(s.s3).Server(), s.signed)
 	s.Address = "s3:" + s.URL + "/" + bucket + "/" + (&url.URL{Path: below}).EscapedPath()
 	return s
 }
 
 // WebDAV starts a WebDAV server.
 func WebDAV(t testing.TB) *Server {
-	s := &Server{t: t, dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Join(s.dir, below), 0o700); err != nil {
-		t.Fatal(err)
+	s := &Server{t: t}
+	dir := t.TempDir()
+	s.kept = s.folder(dir)
+	if testtier.Crash() {
+		s.startSabre(dir)
+	} else {
+		s.start(&webdav.Handler{Prefix: "/dav", FileSystem: webdav.Dir(dir), LockSystem: webdav.NewMemLS()}, func(r *http.Request, _ []byte) bool {
+			user, password, ok := r.BasicAuth()
+			return ok && user == User && password == Password
+		})
 	}
-	s.start(&webdav.Handler{Prefix: "/dav", FileSystem: webdav.Dir(s.dir), LockSystem: webdav.NewMemLS()}, func(r *http.Request, _ []byte) bool {
-		user, password, ok := r.BasicAuth()
-		return ok && user == User && password == Password
-	})
 	s.Address = s.URL + "/dav/" + (&url.URL{Path: below}).EscapedPath()
 	return s
 }
@@ -161,7 +172,7 @@ func (s *Server) start(h http.Handler, allowed func(*http.Request, []byte) bool)
 
 // refuse answers as the servers do: object stores mostly with 403, and a code.
 func (s *Server) refuse(w http.ResponseWriter, status int, code string) {
-	if s.s3 == nil {
+	if !s.s3 {
 		w.WriteHeader(status)
 		return
 	}
@@ -204,38 +215,9 @@ func (s *Server) Requests() int {
 // Objects returns everything that is stored, by its name in the vault.
 func (s *Server) Objects() map[string][]byte {
 	s.t.Helper()
-	out := map[string][]byte{}
-	if s.s3 == nil {
-		root := filepath.Join(s.dir, below)
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			name, err := filepath.Rel(root, path)
-			if err == nil {
-				out[filepath.ToSlash(name)], err = os.ReadFile(path)
-			}
-			return err
-		})
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		return out
-	}
-	list, err := s.s3.ListBucket(bucket, &gofakes3.Prefix{}, gofakes3.ListBucketPage{})
+	out, err := s.kept.objects()
 	if err != nil {
 		s.t.Fatal(err)
-	}
-	for _, c := range list.Contents {
-		o, err := s.s3.GetObject(bucket, c.Key, nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		content, err := io.ReadAll(o.Contents)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		out[strings.TrimPrefix(c.Key, below+"/")] = content
 	}
 	return out
 }
@@ -243,16 +225,7 @@ func (s *Server) Objects() map[string][]byte {
 // Put stores an object, whatever was there.
 func (s *Server) Put(name string, content []byte) {
 	s.t.Helper()
-	var err error
-	if s.s3 != nil {
-		_, err = s.s3.PutObject(bucket, below+"/"+name, nil, strings.NewReader(string(content)), int64(len(content)), nil)
-	} else {
-		path := filepath.Join(s.dir, below, filepath.FromSlash(name))
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = os.WriteFile(path, content, 0o600)
-		}
-	}
-	if err != nil {
+	if err := s.kept.put(name, content); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -261,13 +234,7 @@ func (s *Server) Put(name string, content []byte) {
 func (s *Server) Fill(objects map[string][]byte) {
 	s.t.Helper()
 	for name := range s.Objects() {
-		var err error
-		if s.s3 != nil {
-			_, err = s.s3.DeleteObject(bucket, below+"/"+name)
-		} else {
-			err = os.Remove(filepath.Join(s.dir, below, filepath.FromSlash(name)))
-		}
-		if err != nil {
+		if err := s.kept.remove(name); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -276,8 +243,83 @@ func (s *Server) Fill(objects map[string][]byte) {
 	}
 }
 
+// storage is what a server keeps, past the server.
+type storage interface {
+	objects() (map[string][]byte, error)
+	put(name string, content []byte) error
+	remove(name string) error
+}
+
+type memory struct{ *s3mem.Backend }
+
+func (m memory) objects() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	list, err := m.ListBucket(bucket, &gofakes3.Prefix{}, gofakes3.ListBucketPage{})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list.Contents {
+		o, err := m.GetObject(bucket, c.Key, nil)
+		if err != nil {
+			return nil, err
+		}
+		if out[strings.TrimPrefix(c.Key, below+"/")], err = io.ReadAll(o.Contents); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (m memory) put(name string, content []byte) error {
+	_, err := m.PutObject(bucket, below+"/"+name, nil, strings.NewReader(string(content)), int64(len(content)), nil)
+	return err
+}
+
+func (m memory) remove(name string) error {
+	_, err := m.DeleteObject(bucket, below+"/"+name)
+	return err
+}
+
+// folder is the folder of a vault, which has the objects as files.
+type folder string
+
+// folder creates the folder of a vault in another one.
+func (s *Server) folder(parent string) folder {
+	dir := filepath.Join(parent, filepath.FromSlash(below))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	return folder(dir)
+}
+
+func (f folder) path(name string) string { return filepath.Join(string(f), filepath.FromSlash(name)) }
+
+func (f folder) objects() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	err := filepath.WalkDir(string(f), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(string(f), path)
+		if err == nil {
+			out[filepath.ToSlash(name)], err = os.ReadFile(path)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (f folder) put(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(f.path(name), content, 0o600)
+}
+
+func (f folder) remove(name string) error { return os.Remove(f.path(name)) }
+
 // signed reports whether a request has a valid AWS Signature Version 4, computed from what arrived.
-func (s *Server) signed(r *http.Request, body []byte) bool {
+func signed(r *http.Request, body []byte) bool {
 	fields := map[string]string{}
 	for _, f := range strings.Split(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 "), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(f), "=")

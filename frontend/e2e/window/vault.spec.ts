@@ -10,10 +10,11 @@ import { completeFirstRun, conversationText, sendMessage, test } from './fixture
 const folderField = 'dialog input';
 const passwordField = 'dialog input[type="password"]';
 
-test('two computers share a folder: each window shows what the other wrote, a deletion arrives, and the folder has no word of it', async ({ home, provider, open, vendors }) => {
+test('two computers share a folder: each window shows what the other wrote, a deletion arrives, the folder has no word of it, and one removes the other', async ({ home, provider, open, vendors }) => {
   const vault = join(home.root, 'vault');
   mkdirSync(vault);
   const passphrase = 'correct horse battery';
+  const later = 'purple staple lantern';
   provider.answer('Where is the xylocanary?', 'The xylocanary sings at home.');
   provider.answer('And at night?', 'At night the xylocanary sleeps elsewhere.');
   home.configure(provider);
@@ -28,8 +29,7 @@ test('two computers share a folder: each window shows what the other wrote, a de
   await first.page.press('Connect a vault');
   await first.page.type(folderField, vault);
   await first.page.press('Continue', 'dialog');
-  const code = await until('the recovery code', async () => /(?:[0-9A-Z]+-){5,}[0-9A-Z]+/.exec(await first.page.text('dialog'))?.[0]);
-  await first.page.type('dialog input', code.split('-').at(-1)!);
+  const code = await confirmCode(first);
   await first.page.press('Continue', 'dialog');
   await until('the passphrase', () => first.page.has(passwordField));
   await first.page.type(passwordField, passphrase);
@@ -76,6 +76,20 @@ test('two computers share a folder: each window shows what the other wrote, a de
       return !(await first.page.has(`[data-session="${session}"]`));
     });
     expect(home.filesContaining('sleeps elsewhere')).toEqual([]);
+
+    await openSync(first);
+    await first.page.press('Remove', '.sync li');
+    for (const [i, text] of [passphrase, later, later].entries()) {
+      if (i > 0) await first.page.keys('\uE004');
+      else await until('the passphrase', () => first.page.has(passwordField));
+      await first.page.paste(text);
+    }
+    await first.page.press('Continue', 'dialog');
+    const newCode = await confirmCode(first);
+    await first.page.press('Remove', 'dialog');
+    await until('the computer is removed', async () => !(await first.page.has('dialog')) && /removed/i.test(await first.page.text('.sync ul')));
+    expect(() => cli(other, 'sync')).toThrow(/passphrase/);
+    for (const file of filesIn(vault)) for (const text of [later, newCode]) expect(readFileSync(file).includes(text), file).toBe(false);
   } finally {
     await second?.cleanUp();
     other.remove();
@@ -86,6 +100,13 @@ test('two computers share a folder: each window shows what the other wrote, a de
 async function openSync({ page }: Desktop): Promise<void> {
   await page.keys('\uE009', ',');
   await page.press('Several computers', 'nav[aria-label="Settings"]');
+}
+
+/** Types the last group of the recovery code that a dialog shows. */
+async function confirmCode({ page }: Desktop): Promise<string> {
+  const code = await until('the recovery code', async () => /(?:[0-9A-Z]+-){5,}[0-9A-Z]+/.exec(await page.text('dialog'))?.[0]);
+  await page.type('dialog input', code.split('-').at(-1)!);
+  return code;
 }
 
 async function inStep({ page }: Desktop): Promise<void> {
