@@ -74,6 +74,7 @@ func (d *device) deleteAnyTurn(r *rand.Rand, s chat.SessionID) bool {
 // onDisk returns the files of the data directory with a text.
 func (d *device) onDisk(text string) (names []string) {
 	d.Helper()
+	plainOnly(d)
 	d.ok(filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err

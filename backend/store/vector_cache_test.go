@@ -19,6 +19,7 @@ import (
 // cachedFixture returns a store with a vector cache in blocks of four rows.
 func cachedFixture(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) {
 	t.Helper()
+	plainOnly(t) // a sealed one is not written
 	was := search.CachedRows
 	search.CachedRows = 4
 	t.Cleanup(func() { search.CachedRows = was })

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/test/testtier"
+)
+
+// BenchmarkVault measures exchanges through a folder: a conversation of many turns is sent, arrives on another device, and
+// then grows by a turn at a time.
+func BenchmarkVault(b *testing.B) {
+	for _, turns := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("%d turns", turns), func(b *testing.B) {
+			a := &device{fixture: newFixtureIn(b, testtier.Memory(b)), name: "A"}
+			other := &device{fixture: newFixtureIn(b, testtier.Memory(b)), name: "B"}
+			for _, d := range []*device{a, other} {
+				d.ok(d.core.Write(d.ctx, "bench", d.core.RenewDevice)) // the fixtures are copies of one data directory
+			}
+			_, branch := a.session("long")
+			for i := range turns {
+				a.full(branch.ID, fmt.Sprint("question ", i), strings.Repeat("some words of an answer ", 20))
+			}
+			timed := func(m *member, what string) {
+				began := time.Now()
+				m.sync()
+				b.ReportMetric(float64(time.Since(began).Milliseconds()), what)
+			}
+			from := a.join("")
+			timed(from, "send-all-ms")
+			to := other.join(from.folder)
+			timed(to, "receive-all-ms")
+			var sent, received time.Duration
+			for b.Loop() {
+				a.full(branch.ID, "one more", "said")
+				began := time.Now()
+				from.sync()
+				sent += time.Since(began)
+				began = time.Now()
+				if out := to.sync(); out.ReceivedTurns != 1 {
+					b.Fatalf("%+v", out)
+				}
+				received += time.Since(began)
+			}
+			b.ReportMetric(float64(sent.Milliseconds())/float64(b.N), "send-one-ms")
+			b.ReportMetric(float64(received.Milliseconds())/float64(b.N), "receive-one-ms")
+		})
+	}
+}
