@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 )
@@ -16,11 +15,16 @@ type Difference struct {
 
 // Compare lists the differences between the stored data and the ledger, in the order of tables and ids. Calibrations
 // are left out: they belong to no session.
-func Compare(have, want *State) []Difference {
+func Compare(have, want *State) []Difference { return compare(have, want, false) }
+
+// ComparePart is Compare for a part of the stored data: what is not in have is no difference.
+func ComparePart(have, want *State) []Difference { return compare(have, want, true) }
+
+func compare(have, want *State, part bool) []Difference {
 	var out []Difference
 	expected := want.tables()
 	for i, t := range have.tables() {
-		out = append(out, t.rows.compare(t.name, expected[i].rows)...)
+		out = append(out, t.rows.compare(t.name, expected[i].rows, part)...)
 	}
 	return out
 }
@@ -30,7 +34,7 @@ type table struct {
 	name string
 	rows interface {
 		containsNil() bool
-		compare(name string, want any) []Difference
+		compare(name string, want any, part bool) []Difference
 	}
 }
 
@@ -48,23 +52,24 @@ func (r records[R]) containsNil() bool {
 	return false
 }
 
-func (r records[R]) compare(name string, other any) []Difference {
+func (r records[R]) compare(name string, other any, part bool) []Difference {
 	want, ok := other.(records[R])
 	if !ok {
 		return []Difference{{Table: name, Unknown: true}}
 	}
 	var out []Difference
-	for id, w := range want {
-		h, exists := r[id]
-		if !exists {
-			out = append(out, Difference{Table: name, ID: id, Missing: true})
+	for id, h := range r {
+		if w := want[id]; w == nil {
+			out = append(out, Difference{Table: name, ID: id, Unknown: true})
 		} else if fields := differingFields(h, w); fields != nil {
 			out = append(out, Difference{Table: name, ID: id, Fields: fields})
 		}
 	}
-	for id := range maps.Keys(r) {
-		if want[id] == nil {
-			out = append(out, Difference{Table: name, ID: id, Unknown: true})
+	if !part {
+		for id := range want {
+			if r[id] == nil {
+				out = append(out, Difference{Table: name, ID: id, Missing: true})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Difference) int {

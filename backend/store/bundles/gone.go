@@ -304,7 +304,7 @@ func (s *Bundles) Aside(ctx context.Context, session chat.SessionID) (chat.Sessi
 	if err != nil {
 		return "", err
 	}
-	in, err := validate(ctx, r, session)
+	in, err := validate(ctx, r, session, nil)
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 	if err != nil {
 		return fail(err)
 	}
-	in, err := validate(ctx, b, b.Meta.SessionID)
+	in, err := validate(ctx, b, b.Meta.SessionID, nil)
 	if err != nil {
 		return fail(err)
 	}
@@ -88,8 +88,11 @@ type incoming struct {
 	bundle  *bundle.Reader // nil: it was received from a vault, and no copy is made of what cannot be merged
 	session string
 	state   *ledger.State // after its last event
-	hashes  [][sha256.Size]byte
-	gone    map[string]bool // documents that were deleted permanently
+	before  int64         // events that are here and not read again
+	// entities are those of the events that were read, if not all were.
+	entities map[string]bool
+	hashes   [][sha256.Size]byte
+	gone     map[string]bool // documents that were deleted permanently
 	// replaced are payloads that a vault has in place of others, and that are certified by its seal.
 	replaced []ledger.DeletedEvent
 	deleted  int64 // the last event about a permanent deletion; 0: none
@@ -104,6 +107,9 @@ type incoming struct {
 	deletedElsewhere bool
 	unmergeable      bool // it failed, so a copy is imported
 }
+
+// end is the position of its last event.
+func (in *incoming) end() int64 { return in.before + int64(len(in.hashes)) }
 
 // relation is how a bundle relates to the session that exists here.
 type relation struct {
@@ -230,8 +236,10 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 
 // finish completes an existing session that got events.
 func (in *incoming) finish(t *core.Tx, out *chat.Imported) (err error) {
-	if out.Requests, err = in.complete(t, out.Session); err != nil {
-		return err
+	if in.bundle != nil { // a vault has no requests
+		if out.Requests, err = in.complete(t, out.Session); err != nil {
+			return err
+		}
 	}
 	if err := events.LinkRetrievedElsewhere(t); err != nil {
 		return err
@@ -301,7 +309,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 	p := &events.Applier{Tx: t, Session: string(out.Session)}
 	_, err := in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
-		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
+		if err != nil || e.Seq <= after || e.Seq > in.end() {
 			return err
 		}
 		seq, original := e.Seq, e.Entity
@@ -321,7 +329,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		return err
 	}
 	if err := p.FlushStep(ledger.Event{}); err != nil {
-		return playFault(int64(len(in.hashes)), err)
+		return playFault(in.end(), err)
 	}
 	t.Now = now
 	if after == 0 {
@@ -367,7 +375,17 @@ func playFault(seq int64, err error) error {
 
 // checkRecords checks that the session's records match its ledger, as verify would.
 func (in *incoming) checkRecords(t *core.Tx, session string) error {
-	if f, ok := firstFinding(t, session); ok && in.ctx.Err() == nil {
+	f, ok := chat.Finding{}, false
+	if in.before == 0 {
+		f, ok = firstFinding(t, session)
+	} else {
+		found, err := verify.ComparePart(t.DB, in.state, in.touched())
+		if err != nil {
+			return err
+		}
+		f, ok = append(found, f)[0], len(found) > 0
+	}
+	if ok && in.ctx.Err() == nil {
 		return invalidBundle("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
 	}
 	return in.ctx.Err()

@@ -98,9 +98,12 @@ type deletion struct {
 
 // merge adds the events that are missing here. out says what they brought.
 func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
-	here, err := lanesHere(t.DB, in.session)
-	if err != nil {
-		return err
+	here := map[string]int{}
+	if in.before == 0 {
+		var err error
+		if here, err = lanesHere(t.DB, in.session); err != nil {
+			return err
+		}
 	}
 	if err := core.NumberEvents(t, chat.SessionID(in.session)); err != nil {
 		return err
@@ -113,15 +116,18 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 		return err
 	}
 	now, p := t.Now, &events.Applier{Tx: t, Session: in.session}
-	read, machines := map[string]int{}, map[string]int{}
+	read, machines, first := map[string]int{}, map[string]int{}, int64(0)
 	_, err = in.from.Read(func(e ledger.Event, contents []bundle.Content) error {
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}
-		if read[e.Lane]++; read[e.Lane] <= here[e.Lane] || e.Seq > int64(len(in.hashes)) {
+		if read[e.Lane]++; read[e.Lane] <= here[e.Lane] || e.Seq > in.end() {
 			return nil
 		}
 		position := e.Seq
+		if first == 0 {
+			first = position
+		}
 		last++
 		e.Seq, e.LaneSeq = last, e.Number()
 		if err := in.play(p, e, e.Entity, contents, out); err != nil {
@@ -139,16 +145,15 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 		err = p.FlushStep(ledger.Event{})
 	}
 	if err == nil {
-		err = t.Run(`DELETE FROM snapshots WHERE session_id = ?`, in.session)
+		err = t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq >= ?`, in.session, first)
+	}
+	if err == nil && in.before == 0 { // otherwise what came is the last
+		var state *ledger.State
+		if state, _, err = records.ReplaySession(t.DB, in.session); err == nil {
+			err = p.LastValues(state.Sessions[in.session].UpdatedAt)
+		}
 	}
 	if err != nil {
-		return err
-	}
-	state, _, err := records.ReplaySession(t.DB, in.session)
-	if err != nil {
-		return err
-	}
-	if err := p.LastValues(state.Sessions[in.session].UpdatedAt); err != nil {
 		return err
 	}
 	t.Now = now

@@ -89,12 +89,15 @@ func (s *Bundles) Receive(ctx context.Context, session chat.SessionID, parcels [
 }
 
 func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error) {
+	if out, done, err := s.extend(ctx, session, parcels); done || ctx.Err() != nil {
+		return out, err
+	}
 	from := &assembled{s: s, ctx: ctx, session: session}
 	err := s.Read(ctx, opReceive, func(db *gorm.DB) error { return from.assemble(db, parcels) })
 	if err != nil || len(from.added) == 0 {
 		return chat.Imported{Session: session}, err
 	}
-	in, err := validate(ctx, from, session)
+	in, err := validate(ctx, from, session, nil)
 	if err != nil {
 		return chat.Imported{}, err
 	}
@@ -130,6 +133,9 @@ type assembled struct {
 	// replaced are payloads of these that the events themselves may not certify yet.
 	replaced  []ledger.DeletedEvent
 	deletions ledger.Deletions
+	// If all that was added comes after what is here, only that is read.
+	last  ledger.Event // here
+	tails ledger.Tails
 }
 
 // assemble takes the events that do not exist here.
@@ -180,7 +186,11 @@ func order(x, y ledger.Event) int {
 func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error) {
 	err = a.s.Read(a.ctx, opReceive, func(db *gorm.DB) error {
 		x := exporter{ctx: a.ctx, db: db, session: string(a.session), upTo: a.upTo}
-		return bundle.ReadLedger(a.session, a.lanes, a.deletions, a.merged(x.events()), do)
+		here := x.events()
+		if a.last.Seq > 0 {
+			here = func(func(ledger.Event, error) bool) {}
+		}
+		return bundle.ReadLedger(a.session, a.lanes, a.last, a.tails, a.deletions, a.merged(here), do)
 	})
 	return false, err
 }
@@ -188,7 +198,7 @@ func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bo
 // merged yields the events that exist here and those that were added, with their positions.
 func (a *assembled) merged(here iter.Seq2[ledger.Event, error]) iter.Seq2[bundle.Parcel, error] {
 	return func(yield func(bundle.Parcel, error) bool) {
-		position, rest := int64(0), a.added
+		position, rest := a.last.Seq, a.added
 		put := func(p bundle.Parcel, err error) bool {
 			number := p.Event.Number()
 			position++

@@ -16,12 +16,16 @@ type source interface {
 	Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error)
 }
 
-// validate checks a ledger on its own.
-func validate(ctx context.Context, from source, session chat.SessionID) (in *incoming, err error) {
+// validate checks a ledger on its own, or one that continues what made a state.
+func validate(ctx context.Context, from source, session chat.SessionID, state *ledger.State) (in *incoming, err error) {
 	in = &incoming{
-		ctx: ctx, from: from, session: string(session), state: ledger.NewState(string(session)), gone: map[string]bool{},
-		lanes: map[string][][sha256.Size]byte{}, machines: map[string]string{},
+		ctx: ctx, from: from, session: string(session), state: state, gone: map[string]bool{},
+		lanes: map[string][][sha256.Size]byte{}, machines: map[string]string{}, entities: map[string]bool{},
 	}
+	if state == nil {
+		in.state = ledger.NewState(string(session))
+	}
+	in.before = in.state.EventSeq
 	documents := map[chat.FileID]int64{} // named by messages -> the event
 	in.torn, err = from.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
@@ -31,6 +35,9 @@ func validate(ctx context.Context, from source, session chat.SessionID) (in *inc
 			return invalidBundle("event %d cannot be replayed: %v", e.Seq, err)
 		}
 		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		if state != nil {
+			in.entities[e.Entity] = true
+		}
 		in.lanes[e.Lane] = append(in.lanes[e.Lane], [sha256.Size]byte(e.Hash))
 		switch e.Type {
 		case ledger.EventFileAdded:

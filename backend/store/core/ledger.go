@@ -90,8 +90,56 @@ func HasLanes(db *gorm.DB, session string) (bool, error) {
 	return len(found) > 0, err
 }
 
+// LastEvent returns the place and hash of the last event in the order of the ledger, without the events that were stored
+// here after one (upTo), and reports whether all of those follow it.
+func LastEvent(db *gorm.DB, session string, upTo int64) (last schema.EventRow, follow bool, err error) {
+	lanes, err := HasLanes(db, session)
+	if err != nil {
+		return last, false, err
+	}
+	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq = ?`
+	if lanes {
+		query = `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane_seq <> 0
+			ORDER BY lane_seq DESC, lane DESC LIMIT 1`
+	}
+	rows, err := sqlite.All[schema.EventRow](db, query, session, upTo)
+	if err != nil || len(rows) == 0 {
+		return last, false, err
+	}
+	between, err := sqlite.All[int](db, `SELECT 1 FROM events WHERE session_id = ? AND event_seq > ? AND lane_seq <> 0 AND (lane_seq, lane) < (?, ?) LIMIT 1`,
+		session, upTo, rows[0].LaneSeq, rows[0].Lane)
+	return rows[0], len(between) == 0, err
+}
+
+// TailsUpTo returns the end of each lane, without the events that were stored here after one.
+func TailsUpTo(db *gorm.DB, session string, upTo int64) (ledger.Tails, error) {
+	names, err := sqlite.All[string](db, `SELECT DISTINCT lane FROM events WHERE session_id = ? AND lane_seq <> 0`, session)
+	if err != nil {
+		return nil, err
+	}
+	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane = ? AND lane_seq <> 0
+		ORDER BY lane_seq DESC LIMIT 1`
+	if len(names) == 0 {
+		names, query = []string{""}, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq = ? AND lane = ?`
+	}
+	tails := ledger.Tails{}
+	for _, lane := range names {
+		rows, err := sqlite.All[schema.EventRow](db, query, session, upTo, lane)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			tails[lane] = r.Event(nil).Tail()
+		}
+	}
+	return tails, nil
+}
+
 // NumberEvents gives the events of a session that had one lane their numbers.
 func NumberEvents(t *Tx, session chat.SessionID) error {
+	if numbered, err := HasLanes(t.DB, string(session)); err != nil || numbered {
+		return err
+	}
 	return t.Run(`UPDATE events SET lane_seq = event_seq WHERE session_id = ? AND lane_seq = 0`, session)
 }
 

@@ -20,7 +20,8 @@ import (
 
 // A snapshot is taken when a ledger has grown by SnapshotEvery events since the last one, or by its snapshotShare-th
 // part if that is more, so that the cost of snapshots stays in proportion to the ledger. The last two are kept, in
-// case one is damaged. A session with lanes has none: events of other devices belong between those that it has.
+// case one is damaged. It contains all events that were here: when some arrive that belong before its last one, it is
+// removed.
 const (
 	SnapshotEvery = 200
 	snapshotShare = 50
@@ -53,11 +54,11 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
 		return snap, errors.New("it belongs to another event")
 	}
-	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
+	last, _, err := core.LastEvent(db, r.SessionID, r.EventSeq)
 	if err != nil {
 		return snap, err
 	}
-	if len(hashes) == 0 || hex.EncodeToString(hashes[0]) != snap.State.EventHash {
+	if hex.EncodeToString(last.Hash) != snap.State.EventHash {
 		return snap, errors.New("the ledger has another event there")
 	}
 	return snap, nil
@@ -67,6 +68,7 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 type Replayed struct {
 	From    int64          // event_seq of the snapshot it started from; 0: the beginning
 	Events  int            // that were replayed
+	Tails   ledger.Tails   // the end of each lane
 	Ignored []chat.Finding // unusable snapshots, newest first
 }
 
@@ -77,13 +79,11 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	if err != nil {
 		return nil, replayed, err
 	}
-	tails := ledger.Tails{}
-	if replayed.From > 0 { // it has one lane
-		hash, err := hex.DecodeString(state.EventHash)
-		if err != nil {
+	replayed.Tails = ledger.Tails{}
+	if replayed.From > 0 {
+		if replayed.Tails, err = core.TailsUpTo(db, session, replayed.From); err != nil {
 			return nil, replayed, err
 		}
-		tails[""] = ledger.Tail{Seq: replayed.From, Hash: hash}
 	}
 	lanes, err := core.HasLanes(db, session)
 	if err != nil {
@@ -98,7 +98,7 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	position := core.Positions(replayed.From)
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
-			bad = ApplyRow(db, &decoded, deleted, state, tails, &position, r)
+			bad = ApplyRow(db, &decoded, deleted, state, replayed.Tails, &position, r)
 			replayed.Events++
 		}
 	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ?`+core.InOrder(lanes), session, replayed.From)
@@ -161,8 +161,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	due, err := core.All[string](ctx, s, op, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
-			WHERE last - taken >= max(?, last / ?) AND NOT EXISTS (SELECT 1 FROM events e
-			  WHERE e.session_id = id AND e.lane_seq <> 0) ORDER BY id`, SnapshotEvery, snapshotShare)
+			WHERE last - taken >= max(?, last / ?) ORDER BY id`, SnapshotEvery, snapshotShare)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -182,13 +181,14 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]chat.Finding, error) {
 	var row SnapshotRow
 	var replayed Replayed
+	var end string
 	err := s.Read(ctx, op, func(db *gorm.DB) error {
-		var state *ledger.State
-		var err error
-		state, replayed, err = ReplaySession(db, session)
+		state, r, err := ReplaySession(db, session)
+		replayed = r
 		if err != nil {
 			return err
 		}
+		end = state.EventHash
 		row, err = newSnapshot(db, state)
 		return err
 	})
@@ -196,9 +196,12 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 		return replayed.Ignored, err
 	}
 	return replayed.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
-		if err := t.Run(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
-			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
-			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
+		last, before, err := core.LastEvent(t.DB, session, row.EventSeq)
+		if err != nil || !before || hex.EncodeToString(last.Hash) != end { // events came meanwhile that belong between
+			return err
+		}
+		if err := t.Run(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content) VALUES (?, ?, ?, ?, ?)`,
+			session, row.EventSeq, t.Stamp(), row.ContentHash, row.Content); err != nil {
 			return err
 		}
 		return t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN

@@ -75,13 +75,16 @@ func (a *Audit) chain(c delta.Chain) *chainAudit {
 	if !a.mayHold(c.Links) {
 		return ca
 	}
-	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
-		` WHERE `+c.Within(c.Key), a.session)
+	where, of := a.linksOf(c)
+	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+` WHERE `+where, of)
 	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 	for _, r := range rows {
 		ca.links[r.ID] = r
 	}
 	for id, l := range ca.links {
+		if a.part != "" {
+			break // the bases may be in the rest
+		}
 		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < delta.MaxChain, findHistory, c.Table, id,
 			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
 	}

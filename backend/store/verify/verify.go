@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -51,6 +52,7 @@ type Audit struct {
 	// session is the session being checked; empty: all.
 	session    string
 	scopes     map[string]string // conditions that select its rows, by table
+	part       string            // the ids of a part of it, as JSON; empty: all of it
 	empty      int64             // tables without rows of it, as bits (schema.EmptyTables)
 	deleted    ledger.Deletions  // of the session
 	early      map[string]bool   // sessions with payloads that are certified by a vault; nil: not read yet
@@ -203,6 +205,9 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	where, args := ` WHERE true`, []any{}
 	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
+		if strings.Contains(scope, partIDs) {
+			args[0] = a.part
+		}
 	}
 	before := len(a.Found)
 	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"iter"
+	"maps"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -203,11 +204,14 @@ func (r *segmentReader) content(head contentHead) (Content, error) {
 }
 
 // ReadLedger reads the ledger of a session that was put together from parts, with the checks that a bundle gets: each event
-// has its position as Seq, and its number as LaneSeq if there are lanes. deletions are those known beside its events.
+// has its position as Seq, and its number as LaneSeq if there are lanes. They continue a ledger that ends with last and
+// tails, or begin one. deletions are those known beside its events.
 func ReadLedger(
-	session chat.SessionID, lanes bool, deletions ledger.Deletions, parcels iter.Seq2[Parcel, error], do func(ledger.Event, []Content) error,
+	session chat.SessionID, lanes bool, last ledger.Event, tails ledger.Tails, deletions ledger.Deletions, parcels iter.Seq2[Parcel, error],
+	do func(ledger.Event, []Content) error,
 ) error {
-	p := pass{meta: Meta{SessionID: session}, tails: ledger.Tails{}, payloads: newPayloadCheck()}
+	p := pass{meta: Meta{SessionID: session}, last: last, tails: ledger.Tails{}, payloads: newPayloadCheck()}
+	maps.Copy(p.tails, tails)
 	p.payloads.deletions = deletions
 	if lanes {
 		p.meta.Lanes, p.meta.SchemaVersion = 1, SchemaVersionLanes
