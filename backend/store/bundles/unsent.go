@@ -183,7 +183,8 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if err != nil {
 		return nil, 0, err
 	}
-	places, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq FROM events WHERE session_id = ? ORDER BY event_seq`, session)
+	places, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, lane, lane_seq FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`,
+		session, has.Seq) // the vault has all before
 	if err != nil {
 		return nil, 0, err
 	}
@@ -206,11 +207,11 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if c.parts, err = core.PartsGone(db, session); err != nil {
 		return nil, 0, err
 	}
-	if c.knew, err = core.LanesUpTo(db, session, places[first].EventSeq-1); first == 0 {
-		c.knew = map[string]int64{}
-	}
-	if err != nil {
-		return nil, 0, err
+	c.knew = map[string]int64{}
+	if before := places[first].EventSeq - 1; before > 0 {
+		if c.knew, err = core.LanesUpTo(db, session, before); err != nil {
+			return nil, 0, err
+		}
 	}
 	rows, err := db.Raw(`SELECT * FROM events WHERE session_id = ? AND event_seq >= ? ORDER BY event_seq`, session, places[first].EventSeq).Rows()
 	if err != nil {

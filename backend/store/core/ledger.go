@@ -113,17 +113,18 @@ func LastEvent(db *gorm.DB, session string, upTo int64) (last schema.EventRow, f
 
 // TailsUpTo returns the end of each lane, without the events that were stored here after one.
 func TailsUpTo(db *gorm.DB, session string, upTo int64) (ledger.Tails, error) {
-	names, err := sqlite.All[string](db, `SELECT DISTINCT lane FROM events WHERE session_id = ? AND lane_seq <> 0`, session)
+	lanes, err := sqlite.All[string](db, `SELECT DISTINCT lane FROM events WHERE session_id = ? AND lane_seq <> 0`, session)
 	if err != nil {
 		return nil, err
 	}
 	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane = ? AND lane_seq <> 0
 		ORDER BY lane_seq DESC LIMIT 1`
-	if len(names) == 0 {
-		names, query = []string{""}, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq = ? AND lane = ?`
+	if len(lanes) == 0 {
+		lanes, query = []string{""}, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane = ?
+			ORDER BY event_seq DESC LIMIT 1`
 	}
 	tails := ledger.Tails{}
-	for _, lane := range names {
+	for _, lane := range lanes {
 		rows, err := sqlite.All[schema.EventRow](db, query, session, upTo, lane)
 		if err != nil {
 			return nil, err

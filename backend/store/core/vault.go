@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -134,9 +135,6 @@ const FileUsed = `(EXISTS (SELECT 1 FROM turns t WHERE t.session_id = f.session_
 	OR EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0)
 	OR EXISTS (SELECT 1 FROM queued_messages q WHERE instr(q.message_json, '"file_id":"' || f.id || '"') > 0))`
 
-// number is an event's number in its lane.
-const number = `iif(lane_seq = 0, event_seq, lane_seq)`
-
 // EventAt returns the event of a session with a place in a lane, if it is here.
 func EventAt(db *gorm.DB, session chat.SessionID, at ledger.Spot) ([]schema.EventRow, error) {
 	return sqlite.All[schema.EventRow](db, eventAt, session, at.Lane, at.Number, session, at.Number, at.Lane)
@@ -148,14 +146,13 @@ const eventAt = `SELECT * FROM events WHERE session_id = ? AND lane = ? AND lane
 // LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after
 // one; 0: with all.
 func LanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int64, error) {
-	rows, err := sqlite.All[struct {
-		Lane   string
-		Number int64
-	}](db, `SELECT lane, max(`+number+`) AS number FROM events WHERE session_id = ? AND (event_seq <= ? OR 0 = ?) GROUP BY lane`,
-		session, upTo, upTo)
+	if upTo == 0 {
+		upTo = math.MaxInt64
+	}
+	tails, err := TailsUpTo(db, string(session), upTo)
 	out := map[string]int64{}
-	for _, r := range rows {
-		out[r.Lane] = r.Number
+	for lane, tail := range tails {
+		out[lane] = tail.Seq
 	}
 	return out, err
 }
