@@ -141,6 +141,19 @@ func (d *device) step(r *rand.Rand, s chat.SessionID) {
 	case 11:
 		d.ok(d.SwitchBranch(d.ctx, s, d.any(r, s)))
 	}
+	if r.Intn(3) == 0 {
+		d.snapshot(s)
+	}
+}
+
+// snapshot takes a snapshot, however little has changed.
+func (d *device) snapshot(s chat.SessionID) {
+	d.Helper()
+	ignored, err := records.SnapshotSession(d.ctx, d.core, "test", string(s))
+	d.ok(err)
+	if len(ignored) > 0 {
+		d.Errorf("%s: %v", d.name, ignored)
+	}
 }
 
 // state is the ledger's state without what only this device can know.
@@ -218,6 +231,37 @@ func converge(t *testing.T, r *rand.Rand) {
 			t.Errorf("%s has %d sessions", d.name, n)
 		}
 	}
+}
+
+// TestSnapshotsOfSeveralLanes: one is used for what follows it, and gone once events are here that belong before its end.
+func TestSnapshotsOfSeveralLanes(t *testing.T) {
+	all, s := devices(t, 2)
+	a, b := all[0], all[1]
+	from := func(what string, snapshots bool) {
+		t.Helper()
+		_, how, err := a.Replay(a.ctx, s.ID)
+		a.ok(err)
+		if how.From > 0 != snapshots {
+			t.Errorf("%s: the replay begins after event %d", what, how.From)
+		}
+		a.verifyClean()
+	}
+	a.snapshot(s.ID)
+	b.full(b.own(s.ActiveBranch, true), "asked by B", "said by B")
+	a.take(b.give(s.ID))
+	from("of one lane, and a second one follows", true)
+	a.snapshot(s.ID)
+	b.full(b.own(s.ActiveBranch, true), "asked again", "said again")
+	elsewhere := b.give(s.ID)
+	a.take(elsewhere)
+	from("of two lanes, and one is continued", true)
+	a.ok(a.core.Write(a.ctx, "test", func(t *core.Tx) error { return t.Run(`DELETE FROM snapshots`) }))
+	b.full(b.own(s.ActiveBranch, true), "both go on", "there")
+	a.full(a.own(s.ActiveBranch, true), "both go on", "here")
+	a.snapshot(s.ID)
+	from("before the other part arrives", true)
+	a.take(b.give(s.ID))
+	from("of a part between which another belongs", false)
 }
 
 // TestTwoWritersOfABranch: without the rule that a device writes only to its own branches, nothing could be merged. Such
