@@ -144,10 +144,10 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 	if err == nil {
 		err = p.FlushStep(ledger.Event{})
 	}
-	if err == nil {
+	if err == nil && in.before == 0 { // otherwise what came is the last
 		err = t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq >= ?`, in.session, first)
 	}
-	if err == nil && in.before == 0 { // otherwise what came is the last
+	if err == nil && in.before == 0 {
 		var state *ledger.State
 		if state, _, err = records.ReplaySession(t.DB, in.session); err == nil {
 			err = p.LastValues(state.Sessions[in.session].UpdatedAt)

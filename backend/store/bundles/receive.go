@@ -90,7 +90,7 @@ func (s *Bundles) Receive(ctx context.Context, session chat.SessionID, parcels [
 
 func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels []bundle.Parcel) (chat.Imported, error) {
 	if out, done, err := s.extend(ctx, session, parcels); done || ctx.Err() != nil {
-		return out, err
+		return out, cmp.Or(err, ctx.Err())
 	}
 	from := &assembled{s: s, ctx: ctx, session: session}
 	err := s.Read(ctx, opReceive, func(db *gorm.DB) error { return from.assemble(db, parcels) })

@@ -188,10 +188,14 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if err != nil {
 		return nil, 0, err
 	}
+	last := has.Seq
+	if len(places) > 0 {
+		last = places[len(places)-1].EventSeq
+	}
 	lacks := func(r schema.EventRow) bool { return r.Event(nil).Number() > has.Lanes[r.Lane] }
 	first := slices.IndexFunc(places, lacks)
 	if first < 0 {
-		return []bundle.Segment{{Session: session, Upto: places[len(places)-1].EventSeq}}, 0, nil
+		return []bundle.Segment{{Session: session, Upto: last}}, 0, nil
 	}
 	state, _, err := records.ReplaySession(db, string(session))
 	if err != nil {
@@ -228,7 +232,7 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 			return c.out, c.size, err
 		}
 	}
-	c.out[len(c.out)-1].Upto = places[len(places)-1].EventSeq
+	c.out[len(c.out)-1].Upto = last
 	return c.out, c.size, rows.Err()
 }
 

@@ -99,7 +99,7 @@ func LastEvent(db *gorm.DB, session string, upTo int64) (last schema.EventRow, f
 	}
 	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq = ?`
 	if lanes {
-		query = `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane_seq <> 0
+		query = `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND +event_seq <= ? AND lane_seq <> 0
 			ORDER BY lane_seq DESC, lane DESC LIMIT 1`
 	}
 	rows, err := sqlite.All[schema.EventRow](db, query, session, upTo)
@@ -117,7 +117,7 @@ func TailsUpTo(db *gorm.DB, session string, upTo int64) (ledger.Tails, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane = ? AND lane_seq <> 0
+	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND +event_seq <= ? AND lane = ? AND lane_seq <> 0
 		ORDER BY lane_seq DESC LIMIT 1`
 	if len(lanes) == 0 {
 		lanes, query = []string{""}, `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq <= ? AND lane = ?

@@ -51,7 +51,7 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	if err != nil {
 		return snap, err
 	}
-	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
+	if snap.State.SessionID != r.SessionID || snap.State.EventSeq > r.EventSeq {
 		return snap, errors.New("it belongs to another event")
 	}
 	last, _, err := core.LastEvent(db, r.SessionID, r.EventSeq)
@@ -95,7 +95,7 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	}
 	var bad error
 	var decoded core.RecentValues
-	position := core.Positions(replayed.From)
+	position := core.Positions(state.EventSeq)
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
 			bad = ApplyRow(db, &decoded, deleted, state, replayed.Tails, &position, r)
@@ -189,7 +189,9 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 			return err
 		}
 		end = state.EventHash
-		row, err = newSnapshot(db, state)
+		if row, err = newSnapshot(db, state); err == nil {
+			row.EventSeq, err = sqlite.One[int64](db, "session", session, `SELECT max(event_seq) FROM events WHERE session_id = ?`, session)
+		}
 		return err
 	})
 	if err != nil {
@@ -198,6 +200,12 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 	return replayed.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
 		last, before, err := core.LastEvent(t.DB, session, row.EventSeq)
 		if err != nil || !before || hex.EncodeToString(last.Hash) != end { // events came meanwhile that belong between
+			return err
+		}
+		// It would keep what was deleted meanwhile.
+		erased, err := sqlite.All[int](t.DB, `SELECT 1 FROM events WHERE session_id = ? AND event_seq > ? AND type = ? LIMIT 1`,
+			session, row.EventSeq, ledger.EventContentDeleted)
+		if err != nil || len(erased) > 0 {
 			return err
 		}
 		if err := t.Run(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content) VALUES (?, ?, ?, ?, ?)`,

@@ -21,32 +21,27 @@ import (
 
 // TurnSequences checks that the turns of a branch continue from its fork without a gap.
 func (a *Audit) TurnSequences() {
-	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
-		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
+	a.sequences("turns", `SELECT t.id, t.turn_seq AS seq,
+		  coalesce((SELECT max(x.turn_seq) FROM turns x WHERE x.branch_id = t.branch_id AND x.turn_seq < t.turn_seq), b.fork_seq) AS last
+		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id", "t.id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
 // StateSequences checks that the state summaries of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
-	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
-		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
-		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id")+` ORDER BY s.branch_id, s.state_seq`)
+	a.sequences("states", `SELECT s.id, s.state_seq AS seq,
+		  coalesce((SELECT max(x.state_seq) FROM states x WHERE x.branch_id = s.branch_id AND x.state_seq < s.state_seq),
+		    CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END) AS last
+		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id", "s.id")+` ORDER BY s.branch_id, s.state_seq`)
 }
 
 func (a *Audit) sequences(table, query string) {
 	rows, err := sqlite.All[struct {
-		ID       string
-		BranchID string
-		Seq      int64
-		Start    int64
+		ID        string
+		Seq, Last int64
 	}](a.DB, query, a.scope()...)
 	a.expect(err == nil, findUnreadable, table, "", "Sequences cannot be read.")
-	branch, last := "", int64(0)
 	for _, r := range rows {
-		if r.BranchID != branch {
-			branch, last = r.BranchID, r.Start
-		}
-		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was expected.", r.Seq, last+1)
-		last = r.Seq
+		a.expect(r.Seq == r.Last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was expected.", r.Seq, r.Last+1)
 	}
 }
 
@@ -68,7 +63,7 @@ func (a *Audit) Heads() {
 		FROM branches b
 		LEFT JOIN states n ON n.id = (SELECT x.id FROM states x WHERE x.branch_id = b.id ORDER BY x.state_seq DESC LIMIT 1)
 		LEFT JOIN states base ON base.id = b.base_state
-		LEFT JOIN turns f ON f.id = b.fork_turn WHERE `+a.within("b.session_id")+` ORDER BY b.id`, a.scope()...)
+		LEFT JOIN turns f ON f.id = b.fork_turn WHERE `+a.within("b.session_id", "b.id")+` ORDER BY b.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "branches", "", "Heads cannot be read.")
 	for _, b := range rows {
 		r := b.Row
@@ -91,13 +86,13 @@ func (a *Audit) Heads() {
 func (a *Audit) covered() {
 	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
-		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
+		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id", "s.id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
 	for _, s := range states {
 		a.add(findHead, "states", s.ID, "It does not follow its parent.")
 	}
 	turns, err := sqlite.All[struct{ ID string }](a.DB, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
-		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
+		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id", "t.id")+` ORDER BY t.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "turns", "", "The states that cover turns cannot be read.")
 	for _, t := range turns {
 		a.add(findHead, "turns", t.ID, "The state that it names does not cover it.")
@@ -112,7 +107,7 @@ func (a *Audit) Roots() {
 		Own   bool
 	}](a.DB, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
 		  EXISTS (SELECT 1 FROM branches b WHERE b.id = s.active_branch AND b.session_id = s.id) AS own
-		FROM sessions s WHERE `+a.within("s.id")+` ORDER BY s.id`, a.scope()...)
+		FROM sessions s WHERE `+a.within("s.id", "s.id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
 	for _, r := range rows {
 		a.expect(r.Roots == 1, findHead, "sessions", r.ID, "It has %d root states.", r.Roots)
@@ -188,14 +183,14 @@ func (a *Audit) units() {
 // Strays finds chunks and units that do not match what they belong to.
 func (a *Audit) Strays() {
 	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
-		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
+		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id", "c.source_turn")+` ORDER BY c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
 	for _, id := range chunks {
 		a.add(findIndex, "chunks", id, "It does not agree with its turn.")
 	}
 	strays, err := sqlite.All[struct{ ID string }](a.DB, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
 		WHERE (u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
-		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id")+` ORDER BY u.n`, a.scope()...)
+		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id", "u.turn_id")+` ORDER BY u.n`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
 	for _, u := range strays {
 		a.add(findIndex, "units", u.ID, "It does not agree with its chunk and turn.")

@@ -75,8 +75,8 @@ func (a *Audit) chain(c delta.Chain) *chainAudit {
 	if !a.mayHold(c.Links) {
 		return ca
 	}
-	where, of := a.linksOf(c)
-	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+` WHERE `+where, of)
+	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
+		` WHERE `+a.linksOf(c), a.scope()...)
 	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 	for _, r := range rows {
 		ca.links[r.ID] = r

@@ -36,23 +36,20 @@ func ComparePart(db *gorm.DB, want *ledger.State, ids []string) ([]chat.Finding,
 	for table, scope := range partScopes {
 		a.scopes[table] = scope
 	}
-	a.records(ledger.ComparePart)
+	a.records(func(have, want *ledger.State) []ledger.Difference { return ledger.Compare(have, want.Part(ids)) })
+	for _, check := range []func(){a.TurnSequences, a.StateSequences, a.Heads, a.Strays} {
+		check()
+	}
 	return a.Found, nil
 }
 
-// partOf returns the condition that selects what belongs to the session, or to its part, and the parameter of the condition.
-func (a *Audit) partOf(whole, part string) (string, string) {
-	if a.part == "" {
-		return whole, a.session
+// linksOf is within for the links of a chain.
+func (a *Audit) linksOf(c delta.Chain) string {
+	switch {
+	case a.part == "":
+		return c.Within(c.Key)
+	case c.Table == "steps":
+		return c.Key + ` IN (SELECT s.id FROM steps s WHERE s.` + partTurns + `)`
 	}
-	return part, a.part
-}
-
-// linksOf is partOf for the links of a chain.
-func (a *Audit) linksOf(c delta.Chain) (string, string) {
-	part := c.Key + ` IN ` + partIDs
-	if c.Table == "steps" {
-		part = c.Key + ` IN (SELECT s.id FROM steps s WHERE s.` + partTurns + `)`
-	}
-	return a.partOf(c.Within(c.Key), part)
+	return c.Key + ` IN ` + partIDs
 }

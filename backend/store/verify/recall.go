@@ -69,10 +69,9 @@ func (a *Audit) retrievedHere() {
 		Turn string
 	}
 	rows := map[string][]schema.NamedRetrieval{}
-	where, of := a.partOf(`t.session_id = ?`, `t.id IN `+partIDs)
 	err := sqlite.Stream(a.DB, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
 		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
-		WHERE `+where+` AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, of)
+		WHERE `+a.within("t.session_id", "t.id")+` AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "retrieved", a.session, "Records of retrieved memory cannot be read.")
 	for id, list := range rows {
 		if t := a.Have.Turns[id]; t != nil {

@@ -32,7 +32,7 @@ func (a *Audit) snapshots() map[int64]ledger.Sum {
 			a.Found = append(a.Found, records.SnapshotFinding(id, err))
 			return
 		}
-		sums[r.EventSeq] = records.StateSum(snap.State)
+		sums[snap.State.EventSeq] = records.StateSum(snap.State)
 	})
 	return sums
 }

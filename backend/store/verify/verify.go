@@ -181,17 +181,24 @@ func (a *Audit) expect(ok bool, kind, table string, id any, format string, args 
 	}
 }
 
-// within returns the condition that selects the current session, if there is one; scope is its parameter.
-func (a *Audit) within(column string) string {
-	if a.session == "" {
+// within returns the condition that selects what belongs to the current session, if there is one, or to its part; scope is its
+// parameter.
+func (a *Audit) within(session, part string) string {
+	switch {
+	case a.session == "":
 		return `true`
+	case a.part != "":
+		return part + ` IN ` + partIDs
 	}
-	return column + ` = ?`
+	return session + ` = ?`
 }
 
 func (a *Audit) scope() []any {
-	if a.session == "" {
+	switch {
+	case a.session == "":
 		return nil
+	case a.part != "":
+		return []any{a.part}
 	}
 	return []any{a.session}
 }
