@@ -39,20 +39,17 @@ type pool struct {
 	query  map[string]bool // words of the query, in lower case
 }
 
-// nearTurns is the distance in turns up to which neighbours of a good candidate are read.
-const nearTurns = 2
-
-// contextDistance is that distance between candidates like these: more turns if their lines are short, because several
-// form one statement.
+// contextDistance is the distance in turns up to which neighbours of candidates like these are read: more if their lines
+// are short, because several form one statement.
 func contextDistance(refs []chat.UnitRef) int64 {
 	steps := 0.0
 	for _, r := range refs {
 		steps += distance(r)
 	}
 	if steps == 0 {
-		return nearTurns
+		return termDistance
 	}
-	return int64(nearTurns * float64(len(refs)) / steps)
+	return int64(termDistance * float64(len(refs)) / steps)
 }
 
 // pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often

@@ -48,13 +48,8 @@ func (p *pool) byMatch() []*unit {
 	return out
 }
 
-// context is the share of each term that a unit's passages get from its surroundings. It is larger for a question about
-// replies.
-func (p *pool) context(u *unit, forReply bool) []float64 {
-	share := aroundPassage
-	if forReply {
-		share = aroundAsked
-	}
+// context is the share of each term that a unit's passages get from its surroundings.
+func (p *pool) context(u *unit) []float64 {
 	out := make([]float64, len(p.weight))
 	if u.tf != nil {
 		copy(out, u.tf)
@@ -65,7 +60,7 @@ func (p *pool) context(u *unit, forReply bool) []float64 {
 		}
 	}
 	for t := range out {
-		out[t] *= share
+		out[t] *= p.s.neighbourWord
 	}
 	return out
 }
