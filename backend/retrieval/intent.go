@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -133,20 +134,15 @@ func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
 	user, course := false, false
-	start := 0
-	for i, end := range ends {
-		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
-			phrase := words[start:ends[n]]
-			if replyCues[phrase] {
-				in.aim = aimReply
-			}
-			in.asksOwn = in.asksOwn || ownCues[phrase]
-			user = user || userCues[phrase]
-			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
-			in.amount = in.amount || amountCues[phrase]
-			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
+	for i, phrase := range phrases(words, ends) {
+		if replyCues[phrase] {
+			in.aim = aimReply
 		}
-		start = end + 1
+		in.asksOwn = in.asksOwn || ownCues[phrase]
+		user = user || userCues[phrase]
+		course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
+		in.amount = in.amount || amountCues[phrase]
+		in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
 	}
 	for _, j := range unspacedAims {
 		if strings.Contains(text, j.cue) && in.aim == aimAny {
@@ -172,16 +168,27 @@ func anyCue(text string, set map[string]bool) bool {
 
 // hasCue reports whether the words, with these ends, contain a cue.
 func hasCue(words string, ends []int, set map[string]bool) bool {
-	start := 0
-	for i, end := range ends {
-		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
-			if set[words[start:ends[n]]] {
-				return true
-			}
+	for _, phrase := range phrases(words, ends) {
+		if set[phrase] {
+			return true
 		}
-		start = end + 1
 	}
 	return false
+}
+
+// phrases yields what may be a cue: each word, by its number, with up to the longest cue's number of words after it.
+func phrases(words string, ends []int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		start := 0
+		for i, end := range ends {
+			for _, to := range ends[i:min(i+longestIntentCue, len(ends))] {
+				if !yield(i, words[start:to]) {
+					return
+				}
+			}
+			start = end + 1
+		}
+	}
 }
 
 // selfCues are words by which users state something about themselves inside a question.

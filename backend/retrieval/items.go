@@ -62,8 +62,8 @@ const (
 // items returns the pool's units and the passages of its replies, best first.
 func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk *packer) ([]*item, error) {
 	if p.s.SRD {
-		out := lists.Map(p.rank(), wholeUnit)
-		return pk.selected(ctx, e.Store, out)
+		p.plain()
+		return pk.selected(ctx, e.Store, lists.Map(p.ranked(), wholeUnit))
 	}
 	p.measured()
 	c := &collector{
@@ -76,7 +76,7 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 	}
 	c.known = ratio(known, p.total)
 	c.namedSubject = c.intent.summary && namesSubject(terms)
-	units := p.byMatch()
+	units := p.ranked()
 	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
 	if err := pk.read(ctx, e.Store, read); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func isReply(u *unit) bool {
 // add creates items of a unit: the passages of a long reply, otherwise the whole unit.
 func (c *collector) add(u *unit, read bool) {
 	x := wholeUnit(u)
-	x.match = u.base + u.borrowedScore
+	x.match = u.score
 	text, ok := c.texts[u.Chunk]
 	if !ok || !read {
 		c.items = append(c.items, x)

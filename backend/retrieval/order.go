@@ -77,7 +77,7 @@ func (c *collector) replyMatches() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {
 		u := &c.p.units[i]
-		top = max(top, u.base+u.borrowedScore)
+		top = max(top, u.score)
 		if isReply(u) {
 			best[u.Turn] = max(best[u.Turn], u.base)
 		}
@@ -137,18 +137,17 @@ func (c *collector) spreadOverDays() {
 func dayOf(x *item) string { return x.thread + " " + x.At.UTC().Format(time.DateOnly) }
 
 func sortItems(list []*item) {
-	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b)) })
+	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), itemsInOrder(a, b)) })
 }
 
 // byRelevance returns the items in the order of hits.
 func byRelevance(list []*item) []*item {
 	out := slices.Clone(list)
-	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), inOrder(a, b)) })
+	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), itemsInOrder(a, b)) })
 	return out
 }
 
-// inOrder breaks ties: newer items first, then by position.
-func inOrder(a, b *item) int {
-	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk),
-		cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.span.Start, b.span.Start))
+// itemsInOrder breaks ties between items.
+func itemsInOrder(a, b *item) int {
+	return cmp.Or(inOrder(a.unit, b.unit), cmp.Compare(a.span.Start, b.span.Start))
 }

@@ -185,9 +185,8 @@ func thread(r chat.UnitRef, in chat.Within) string {
 	return string(r.Session) + " " + string(r.Branch)
 }
 
-// rank sorts the pool's units, best first, and drops those without a score.
-func (p *pool) rank() []*unit {
-	p.plain()
+// ranked returns the units with a score, best first.
+func (p *pool) ranked() []*unit {
 	var out []*unit
 	for i := range p.units {
 		if p.units[i].score > 0 {
@@ -195,10 +194,14 @@ func (p *pool) rank() []*unit {
 		}
 	}
 	slices.SortFunc(out, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
-			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
+		return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b))
 	})
 	return out
+}
+
+// inOrder breaks ties: newer units first, then by position.
+func inOrder(a, b *unit) int {
+	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
 }
 
 func (p *pool) decision(u *unit) float64 {

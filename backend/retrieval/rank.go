@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -19,8 +18,9 @@ func (p *pool) measured() {
 		u.base = p.fused(p.window(i), u) * p.factor(u)
 	}
 	for i := range p.units {
-		p.units[i].borrowedScore = p.borrowedScore(i)
-		p.units[i].index = i
+		u := &p.units[i]
+		u.borrowedScore, u.index = p.borrowedScore(i), i
+		u.score = u.base + u.borrowedScore
 	}
 }
 
@@ -32,21 +32,6 @@ func (p *pool) fused(words float64, u *unit) float64 {
 // either combines the scores of two halves, where the meaning speaks for what the words do not cover: a text with all
 // words of the query needs no vector.
 func (p *pool) either(words, meaning float64) float64 { return words + (1-words)*p.share*meaning }
-
-// byMatch returns the units with a score, best first.
-func (p *pool) byMatch() []*unit {
-	var out []*unit
-	for i := range p.units {
-		if u := &p.units[i]; u.base+u.borrowedScore > 0 {
-			out = append(out, u)
-		}
-	}
-	slices.SortFunc(out, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(b.base+b.borrowedScore, a.base+a.borrowedScore), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
-			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
-	return out
-}
 
 // context is the share of each term that a unit's passages get from its surroundings.
 func (p *pool) context(u *unit) []float64 {
