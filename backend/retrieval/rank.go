@@ -15,11 +15,16 @@ const termDistance = 2
 func (p *pool) measured() {
 	for i := range p.units {
 		u := &p.units[i]
-		u.base = p.fused(p.window(i), u) * p.factor(u)
+		u.index = i
+		words := 0.0
+		for t, degree := range p.degrees(u) {
+			words += p.weight[t] * degree
+		}
+		u.base = p.fused(words, u) * p.factor(u)
 	}
 	for i := range p.units {
 		u := &p.units[i]
-		u.borrowedScore, u.index = p.borrowedScore(i), i
+		u.borrowedScore = p.borrowedScore(i)
 		u.score = u.base + u.borrowedScore
 	}
 }
@@ -35,15 +40,7 @@ func (p *pool) either(words, meaning float64) float64 { return words + (1-words)
 
 // context is the share of each term that a unit's passages get from its surroundings.
 func (p *pool) context(u *unit) []float64 {
-	out := make([]float64, len(p.weight))
-	if u.tf != nil {
-		copy(out, u.tf)
-	}
-	for _, b := range p.neighboursOf(u.index, termDistance) {
-		for t, tf := range p.units[b.at].tf {
-			out[t] = max(out[t], tf*p.s.neighbourWord*p.neighbourShare(u)/b.away)
-		}
-	}
+	out := p.degrees(u)
 	for t := range out {
 		out[t] *= p.s.neighbourWord
 	}
@@ -54,26 +51,18 @@ func (p *pool) context(u *unit) []float64 {
 // answers to them. A group chat has none.
 func isUserMessage(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
 
-// window returns how well a unit and its neighbours match the query's terms: each term counts once, where it matches
-// best, and less in a neighbour.
-func (p *pool) window(i int) float64 {
-	u := &p.units[i]
+// degrees returns how well a unit and its neighbours match each term of the query: where it matches best, and less in a
+// neighbour.
+func (p *pool) degrees(u *unit) []float64 {
+	out := make([]float64, len(p.weight))
+	copy(out, u.tf)
 	share := p.s.neighbourWord * p.neighbourShare(u)
-	near := p.neighboursOf(i, termDistance)
-	sum := 0.0
-	for t, weight := range p.weight {
-		best := 0.0
-		if u.tf != nil {
-			best = u.tf[t]
+	for _, b := range p.neighboursOf(u.index, termDistance) {
+		for t, tf := range p.units[b.at].tf {
+			out[t] = max(out[t], tf*share/b.away)
 		}
-		for _, b := range near {
-			if tf := p.units[b.at].tf; tf != nil {
-				best = max(best, tf[t]*share/b.away)
-			}
-		}
-		sum += weight * best
 	}
-	return sum
+	return out
 }
 
 // neighbour is a unit of the same thread at some distance.
