@@ -103,7 +103,7 @@ func (c *collector) prior() float64 {
 // it, or applies to everything, gets the bonus.
 func (c *collector) addUserBonus(x *item, replyMatch float64) {
 	x.score += c.p.s.replyBest * replyMatch
-	if c.intent.aim == aimUser || x.own == nil || x.hasTerm || x.standing {
+	if c.intent.aim == aimUser || x.own == nil || x.hasTerm || x.standing || x.similar >= surelySimilar {
 		x.score += c.prior()
 	}
 	if x.standing && c.intent.aim == aimAny {

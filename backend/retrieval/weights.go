@@ -8,9 +8,10 @@ const (
 	meaningFrom = 1.5
 	meaningFull = 4.0
 
-	undecided     = 0.5 // share of the prior if the question asks for neither speaker's words
-	replyAsked    = 0.3 // bonus for replies if they are asked for
-	standingBonus = 0.4 // bonus for standing instructions if a request is made
+	undecided     = 0.5  // share of the prior if the question asks for neither speaker's words
+	surelySimilar = 0.95 // similarity that is enough for it without words
+	replyAsked    = 0.3  // bonus for replies if they are asked for
+	standingBonus = 0.4  // bonus for standing instructions if a request is made
 
 	// The order of hits. An item counts by its own share of the query.
 	coveredHit   = 0.85 // part of a match that is multiplied by its own share of the query
