@@ -46,7 +46,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	for _, f := range files {
 		s := source{
 			turn: turn, role: chat.RoleUser, speaker: beginning(path.Base(f.File.Name), speakerRunes), text: f.Text,
-			form: formOf(f.File), file: f.File.ID, headings: true,
+			form: formOf(f.File), file: f.File.ID,
 		}
 		all = append(all, s.chunks(opt)...)
 	}
@@ -110,13 +110,12 @@ func numbered(chunks []chat.Chunk) []chat.Chunk {
 
 // source is a text to split, with its properties.
 type source struct {
-	turn     chat.Turn
-	role     chat.Role
-	speaker  string
-	text     string
-	form     form
-	file     chat.FileID
-	headings bool // headings are part of the indexed text
+	turn    chat.Turn
+	role    chat.Role
+	speaker string
+	text    string
+	form    form
+	file    chat.FileID // of a document, whose headings are part of the indexed text
 
 	context    string // beginning of the turn's other message
 	everywhere bool   // context is indexed with every unit, instead of only the first

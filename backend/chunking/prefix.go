@@ -22,12 +22,12 @@ func speakerOf(m chat.Message) string {
 	return string(m.Role)
 }
 
-// prefix is the text that is indexed before a unit's own text: date and speaker, headings, and the beginning of the
+// prefix is the text that is indexed before a unit's own text: date and speaker, the headings of a document, and the beginning of the
 // turn's other message, so that a question is found by its answer, and an answer by its question.
 func (s source) prefix(first piece) string {
 	var b strings.Builder
 	b.WriteString("[" + s.turn.CreatedAt.UTC().Format(dateForm) + "] " + s.speaker)
-	if s.headings && *first.path != "" {
+	if s.file != "" && *first.path != "" {
 		b.WriteString(", " + *first.path)
 	}
 	b.WriteString(": ")

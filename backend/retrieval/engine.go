@@ -113,7 +113,7 @@ func (e *Engine) ranked(ctx context.Context, q Query, s Settings, pk *packer, re
 	if !s.SRD { // the plain ranking has applied them
 		found = s.Bounds.within(found)
 	}
-	if found, err = e.rerank(ctx, q, s, found, res); err != nil {
+	if found, err = e.rerank(ctx, q, s, pk, found, res); err != nil {
 		return nil, err
 	}
 	res.Candidates += len(p.units)

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,7 +26,6 @@ type questionIntent struct {
 	asksOwn  bool // the user asks what they said or asked
 	overview bool // the user asks for an overview: a summary, the order of events
 	summary  bool // the user asks for a summary, but not for an order
-	gather   bool // the user asks for everything about a subject: a list, a count
 	amount   bool // the user asks for a number
 	day      bool // the user asks for a time or a date
 }
@@ -83,11 +83,6 @@ func namesSubject(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !coverageWords[t] })
 }
 
-// gatherCues ask for everything about a subject that the question names.
-var gatherCues = lexical.Phrases(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
-	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
-	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
-
 // amountCues ask for a number.
 var amountCues = lexical.Phrases(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what number, which number, what percentage,
 	wie viele, wie viel, wieviel, wie lange, wie oft, wie groß, wie hoch, wie alt, combien, cuánto, cuánta, cuántos, cuántas,
@@ -129,7 +124,6 @@ var unspacedAims = []struct {
 var (
 	unspacedCourse  = []string{"顺序", "时间线", "順番", "순서"}
 	unspacedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
-	unspacedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
 // longestIntentCue is the maximum number of words in a cue.
@@ -140,21 +134,15 @@ func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
 	user, course := false, false
-	start := 0
-	for i, end := range ends {
-		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
-			phrase := words[start:ends[n]]
-			if replyCues[phrase] {
-				in.aim = aimReply
-			}
-			in.asksOwn = in.asksOwn || ownCues[phrase]
-			user = user || userCues[phrase]
-			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
-			in.gather = in.gather || gatherCues[phrase]
-			in.amount = in.amount || amountCues[phrase]
-			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
+	for i, phrase := range phrases(words, ends) {
+		if replyCues[phrase] {
+			in.aim = aimReply
 		}
-		start = end + 1
+		in.asksOwn = in.asksOwn || ownCues[phrase]
+		user = user || userCues[phrase]
+		course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
+		in.amount = in.amount || amountCues[phrase]
+		in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
 	}
 	for _, j := range unspacedAims {
 		if strings.Contains(text, j.cue) && in.aim == aimAny {
@@ -166,9 +154,6 @@ func intentOf(text string) questionIntent {
 	in.summary = in.summary || slices.ContainsFunc(unspacedSummary, contains)
 	in.overview = in.summary || course
 	in.summary = in.summary && !course
-	for _, cue := range unspacedGather {
-		in.gather = in.gather || strings.Contains(text, cue)
-	}
 	if user && in.aim == aimAny {
 		in.aim = aimUser
 	}
@@ -183,16 +168,27 @@ func anyCue(text string, set map[string]bool) bool {
 
 // hasCue reports whether the words, with these ends, contain a cue.
 func hasCue(words string, ends []int, set map[string]bool) bool {
-	start := 0
-	for i, end := range ends {
-		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
-			if set[words[start:ends[n]]] {
-				return true
-			}
+	for _, phrase := range phrases(words, ends) {
+		if set[phrase] {
+			return true
 		}
-		start = end + 1
 	}
 	return false
+}
+
+// phrases yields what may be a cue: each word, by its number, with up to the longest cue's number of words after it.
+func phrases(words string, ends []int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		start := 0
+		for i, end := range ends {
+			for _, to := range ends[i:min(i+longestIntentCue, len(ends))] {
+				if !yield(i, words[start:to]) {
+					return
+				}
+			}
+			start = end + 1
+		}
+	}
 }
 
 // selfCues are words by which users state something about themselves inside a question.

@@ -45,7 +45,6 @@ type collector struct {
 	intent       questionIntent
 	known        float64 // share of the query's weight in words that occur anywhere
 	namedSubject bool    // the query asks for a summary of a named subject, not of a whole conversation
-	budget       int     // for packing, in tokens
 	query        queryWords
 	match        *matcher
 	texts        map[chat.ChunkID]chat.ChunkText
@@ -63,12 +62,12 @@ const (
 // items returns the pool's units and the passages of its replies, best first.
 func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk *packer) ([]*item, error) {
 	if p.s.SRD {
-		out := lists.Map(p.rank(), wholeUnit)
-		return pk.selected(ctx, e.Store, out)
+		p.plain()
+		return pk.selected(ctx, e.Store, lists.Map(p.ranked(), wholeUnit))
 	}
 	p.measured()
 	c := &collector{
-		p: p, intent: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
+		p: p, intent: intentOf(q.Text), query: newQueryWords(q.Text), match: newMatcher(terms),
 		texts: pk.texts, first: map[chat.TurnID]*item{},
 	}
 	known := 0.0
@@ -77,7 +76,7 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 	}
 	c.known = ratio(known, p.total)
 	c.namedSubject = c.intent.summary && namesSubject(terms)
-	units := p.byMatch()
+	units := p.ranked()
 	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
 	if err := pk.read(ctx, e.Store, read); err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func isReply(u *unit) bool {
 // add creates items of a unit: the passages of a long reply, otherwise the whole unit.
 func (c *collector) add(u *unit, read bool) {
 	x := wholeUnit(u)
-	x.match = u.base + u.borrowedScore
+	x.match = u.score
 	text, ok := c.texts[u.Chunk]
 	if !ok || !read {
 		c.items = append(c.items, x)
@@ -157,10 +156,9 @@ func (c *collector) add(u *unit, read bool) {
 	c.items = append(c.items, x)
 }
 
-// count records an item's terms, those of its text and of its speaker's name, and returns the length of the text in
-// words.
-func (c *collector) count(x *item, text string, counts []int) int {
-	length := c.match.count(text, counts)
+// count records an item's terms, those of its text and of its speaker's name.
+func (c *collector) count(x *item, text string, counts []int) {
+	c.match.count(text, counts)
 	x.own = make([]bool, len(counts))
 	if x.Speaker != "" {
 		c.match.count(x.Speaker, counts)
@@ -171,7 +169,6 @@ func (c *collector) count(x *item, text string, counts []int) int {
 		x.hasTerm = x.hasTerm || n > 0
 	}
 	x.coverage = c.share(x.own)
-	return length
 }
 
 // countDay counts the date of an item if the query names its month: the prompt shows the day above the item.
@@ -213,9 +210,9 @@ func (c *collector) share(own []bool) float64 {
 	return ratio(sum, all)
 }
 
-// passages adds the passages of a long reply, each with its own terms, and the rest of the reply with a lower score.
+// passages adds the passages of a long reply, each with its own terms.
 func (c *collector) passages(source string, u *unit, span chat.Span) {
-	share := c.p.context(u, c.intent.aim == aimReply)
+	around := c.p.context(u)
 	counts, lead := make([]int, len(c.p.weight)), make([]int, len(c.p.weight))
 	for _, part := range partsOf(source, span) {
 		clear(counts)
@@ -236,14 +233,9 @@ func (c *collector) passages(source string, u *unit, span chat.Span) {
 			counts[t] += lead[t]
 		}
 		c.countDay(x, counts)
-		c.score(x, counts, share, length)
-		if x.hasTerm = hasTerm; !hasTerm {
-			if c.first[u.Turn] == nil {
-				c.first[u.Turn] = x
-			}
-			if c.intent.aim != aimReply {
-				x.match *= restOfReply
-			}
+		c.score(x, counts, around, length)
+		if x.hasTerm = hasTerm; !hasTerm && c.first[u.Turn] == nil {
+			c.first[u.Turn] = x
 		}
 		c.items = append(c.items, x)
 	}
@@ -261,17 +253,15 @@ func addsTerm(counts, others []int) bool {
 
 // score computes how well a passage matches the query: a term counts fully in the passage itself, and partly in the
 // reply around it.
-func (c *collector) score(x *item, counts []int, share []float64, length int) {
+func (c *collector) score(x *item, counts []int, around []float64, length int) {
 	x.own = make([]bool, len(counts))
-	sum := 0.0
+	own, sum := saturation/(1+1.2*(0.25+0.75*float64(length)/averageUnit)), 0.0
 	for t, weight := range c.p.weight {
-		own := 0.0
-		if n := counts[t]; n > 0 {
-			x.own[t] = true
-			k := 1 + repeatedTerm*float64(n-1)
-			own = k * saturation / (k + 1.2*(0.25+0.75*float64(length)/averageUnit))
+		degree := around[t]
+		if x.own[t] = counts[t] > 0; x.own[t] {
+			degree = max(degree, own)
 		}
-		sum += weight * max(own, share[t])
+		sum += weight * degree
 	}
 	x.coverage = c.share(x.own)
 	x.tokens = (x.span.End - x.span.Start + x.lead.End - x.lead.Start + 3) / 4

@@ -17,7 +17,6 @@ func (c *collector) ordered() []*item {
 		x.score = x.match
 		switch {
 		case x.questionOnly:
-			x.score *= questionOnlyFactor
 			if x.answer = answers[x.Turn]; x.answer == nil {
 				x.answer = c.first[x.Turn]
 			}
@@ -31,7 +30,6 @@ func (c *collector) ordered() []*item {
 	c.rankHits(answers, age)
 	c.correct()
 	sortItems(c.items)
-	c.keepRepliesTogether()
 	if c.intent.overview {
 		c.spreadOverDays()
 	}
@@ -79,7 +77,7 @@ func (c *collector) replyMatches() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {
 		u := &c.p.units[i]
-		top = max(top, u.base+u.borrowedScore)
+		top = max(top, u.score)
 		if isReply(u) {
 			best[u.Turn] = max(best[u.Turn], u.base)
 		}
@@ -101,63 +99,21 @@ func (c *collector) prior() float64 {
 	return c.p.s.rolePrior * undecided
 }
 
-// addUserBonus adds the bonus for the user's own words. If the question does not ask about the user, only statements
-// that match it get the bonus.
+// addUserBonus adds the bonus for the user's own words. If the question does not ask about the user, only what matches
+// it, or applies to everything, gets the bonus.
 func (c *collector) addUserBonus(x *item, replyMatch float64) {
-	prior := c.prior() * math.Min(1, x.match/fullPrior)
-	if c.intent.aim == aimAny && x.hasTerm {
-		prior *= 1 - (1-onlyAsked)*(1-x.statedShare)
-	}
 	x.score += c.p.s.replyBest * replyMatch
-	if c.intent.aim == aimUser {
-		x.score += prior
-		return
-	}
-	if x.own == nil || x.hasTerm || x.standing || x.similar >= surelySimilar {
-		x.score += prior
+	if c.intent.aim == aimUser || x.own == nil || x.hasTerm || x.standing || x.similar >= surelySimilar {
+		x.score += c.prior()
 	}
 	if x.standing && c.intent.aim == aimAny {
 		x.score += standingBonus
 	}
 }
 
-// keepRepliesTogether ranks the passages of the best replies together if the query asks for replies: "How did you
-// recommend structuring it?" is answered by a whole reply, most passages of which contain no word of the question. A
-// reply that would take too much of the budget is left as it is.
-func (c *collector) keepRepliesTogether() {
-	if c.intent.aim != aimReply {
-		return
-	}
-	minScore := map[chat.TurnID]float64{}
-	for _, x := range c.items { // best first
-		if !isReply(x.unit) {
-			continue
-		}
-		if _, known := minScore[x.Turn]; !known {
-			minScore[x.Turn] = 0
-			if len(minScore) <= completeReplies && c.replyTokens(x.Turn) <= c.budget/partForReply {
-				minScore[x.Turn] = x.score * restOfBest
-			}
-		}
-		x.score = max(x.score, minScore[x.Turn])
-	}
-	sortItems(c.items)
-}
-
-// replyTokens is the length of a turn's reply, as far as it is ranked.
-func (c *collector) replyTokens(turn chat.TurnID) int {
-	sum := 0
-	for i := range c.p.units {
-		if u := &c.p.units[i]; u.Turn == turn && isReply(u) {
-			sum += u.Tokens
-		}
-	}
-	return sum
-}
-
 // spreadOverDays distributes an overview over the days of a conversation: the beginning of a day shows its subject, and
-// each further item of a day counts less. In a summary of a subject named in the query, the beginning counts only as
-// far as it matches, because days begin with other subjects too.
+// each further item of a day counts less. In a summary of a subject named in the query, the beginning gains nothing,
+// because days begin with other subjects too.
 func (c *collector) spreadOverDays() {
 	first, taken := map[string]int64{}, map[string]int{}
 	for _, x := range c.items {
@@ -166,12 +122,8 @@ func (c *collector) spreadOverDays() {
 		}
 	}
 	for _, x := range c.items {
-		if isUserMessage(x.unit) && !x.questionOnly && x.Seq < first[dayOf(x)]+openingTurns {
-			gain := opening
-			if c.namedSubject {
-				gain *= math.Min(1, x.match/fullOpening)
-			}
-			x.score += gain
+		if !c.namedSubject && isUserMessage(x.unit) && !x.questionOnly && x.Seq < first[dayOf(x)]+openingTurns {
+			x.score += opening
 		}
 	}
 	sortItems(c.items)
@@ -185,18 +137,17 @@ func (c *collector) spreadOverDays() {
 func dayOf(x *item) string { return x.thread + " " + x.At.UTC().Format(time.DateOnly) }
 
 func sortItems(list []*item) {
-	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b)) })
+	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), itemsInOrder(a, b)) })
 }
 
 // byRelevance returns the items in the order of hits.
 func byRelevance(list []*item) []*item {
 	out := slices.Clone(list)
-	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), inOrder(a, b)) })
+	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), itemsInOrder(a, b)) })
 	return out
 }
 
-// inOrder breaks ties: newer items first, then by position.
-func inOrder(a, b *item) int {
-	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk),
-		cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.span.Start, b.span.Start))
+// itemsInOrder breaks ties between items.
+func itemsInOrder(a, b *item) int {
+	return cmp.Or(inOrder(a.unit, b.unit), cmp.Compare(a.span.Start, b.span.Start))
 }

@@ -121,22 +121,12 @@ func inside(c chat.ChunkText, s chat.Span) chat.Span {
 
 // read fetches the missing chunks of units.
 func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
-	ids := lists.Map(units, func(u *unit) chat.ChunkID { return u.Chunk })
-	return k.readChunks(ctx, store, ids)
-}
-
-func (k *packer) isUnread(u *item) bool {
-	_, ok := k.texts[u.Chunk]
-	return !ok
-}
-
-func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID) error {
 	var missing []chat.ChunkID
 	requested := map[chat.ChunkID]bool{}
-	for _, id := range ids {
-		if _, ok := k.texts[id]; !ok && !requested[id] {
-			requested[id] = true
-			missing = append(missing, id)
+	for _, u := range units {
+		if _, ok := k.texts[u.Chunk]; !ok && !requested[u.Chunk] {
+			requested[u.Chunk] = true
+			missing = append(missing, u.Chunk)
 		}
 	}
 	if len(missing) == 0 {
@@ -145,6 +135,11 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 	texts, err := store.ChunkTexts(ctx, missing)
 	k.addTexts(texts)
 	return err
+}
+
+func (k *packer) isUnread(u *item) bool {
+	_, ok := k.texts[u.Chunk]
+	return !ok
 }
 
 func (k *packer) addTexts(texts []chat.ChunkText) {

@@ -63,7 +63,7 @@ func TestIntentOf(t *testing.T) {
 		"你建议我用什么？":                                           {aim: aimReply},
 		"Which port did I choose for my server?":             {aim: aimUser},
 		"What did I tell you about the server?":              {aim: aimUser, asksOwn: true},
-		"How many rows were copied?":                         {gather: true, amount: true},
+		"How many rows were copied?":                         {amount: true},
 		"When is it, and how much?":                          {amount: true, day: true},
 		"Which day is the meeting?":                          {day: true},
 		"Can you walk me through the order of the releases?": {overview: true},

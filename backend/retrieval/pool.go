@@ -39,20 +39,17 @@ type pool struct {
 	query  map[string]bool // words of the query, in lower case
 }
 
-// nearTurns is the distance in turns up to which neighbours of a good candidate are read.
-const nearTurns = 2
-
-// contextDistance is that distance between candidates like these: more turns if their lines are short, because several
-// form one statement.
+// contextDistance is the distance in turns up to which neighbours of candidates like these are read: more if their lines
+// are short, because several form one statement.
 func contextDistance(refs []chat.UnitRef) int64 {
 	steps := 0.0
 	for _, r := range refs {
 		steps += distance(r)
 	}
 	if steps == 0 {
-		return nearTurns
+		return termDistance
 	}
-	return int64(nearTurns * float64(len(refs)) / steps)
+	return int64(termDistance * float64(len(refs)) / steps)
 }
 
 // pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often
@@ -188,9 +185,8 @@ func thread(r chat.UnitRef, in chat.Within) string {
 	return string(r.Session) + " " + string(r.Branch)
 }
 
-// rank sorts the pool's units, best first, and drops those without a score.
-func (p *pool) rank() []*unit {
-	p.plain()
+// ranked returns the units with a score, best first.
+func (p *pool) ranked() []*unit {
 	var out []*unit
 	for i := range p.units {
 		if p.units[i].score > 0 {
@@ -198,10 +194,14 @@ func (p *pool) rank() []*unit {
 		}
 	}
 	slices.SortFunc(out, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
-			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
+		return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b))
 	})
 	return out
+}
+
+// inOrder breaks ties: newer units first, then by position.
+func inOrder(a, b *unit) int {
+	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
 }
 
 func (p *pool) decision(u *unit) float64 {

@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -16,11 +15,17 @@ const termDistance = 2
 func (p *pool) measured() {
 	for i := range p.units {
 		u := &p.units[i]
-		u.base = p.fused(p.window(i), u) * p.factor(u)
+		u.index = i
+		words := 0.0
+		for t, degree := range p.degrees(u) {
+			words += p.weight[t] * degree
+		}
+		u.base = p.fused(words, u) * p.factor(u)
 	}
 	for i := range p.units {
-		p.units[i].borrowedScore = p.borrowedScore(i)
-		p.units[i].index = i
+		u := &p.units[i]
+		u.borrowedScore = p.borrowedScore(i)
+		u.score = u.base + u.borrowedScore
 	}
 }
 
@@ -33,39 +38,11 @@ func (p *pool) fused(words float64, u *unit) float64 {
 // words of the query needs no vector.
 func (p *pool) either(words, meaning float64) float64 { return words + (1-words)*p.share*meaning }
 
-// byMatch returns the units with a score, best first.
-func (p *pool) byMatch() []*unit {
-	var out []*unit
-	for i := range p.units {
-		if u := &p.units[i]; u.base+u.borrowedScore > 0 {
-			out = append(out, u)
-		}
-	}
-	slices.SortFunc(out, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(b.base+b.borrowedScore, a.base+a.borrowedScore), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
-			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
-	return out
-}
-
-// context is the share of each term that a unit's passages get from its surroundings. It is larger for a question about
-// replies.
-func (p *pool) context(u *unit, forReply bool) []float64 {
-	share := aroundPassage
-	if forReply {
-		share = aroundAsked
-	}
-	out := make([]float64, len(p.weight))
-	if u.tf != nil {
-		copy(out, u.tf)
-	}
-	for _, b := range p.neighboursOf(u.index, termDistance) {
-		for t, tf := range p.units[b.at].tf {
-			out[t] = max(out[t], tf*p.s.neighbourWord*p.neighbourShare(u)/b.away)
-		}
-	}
+// context is the share of each term that a unit's passages get from its surroundings.
+func (p *pool) context(u *unit) []float64 {
+	out := p.degrees(u)
 	for t := range out {
-		out[t] *= share
+		out[t] *= p.s.neighbourWord
 	}
 	return out
 }
@@ -74,26 +51,18 @@ func (p *pool) context(u *unit, forReply bool) []float64 {
 // answers to them. A group chat has none.
 func isUserMessage(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
 
-// window returns how well a unit and its neighbours match the query's terms: each term counts once, where it matches
-// best, and less in a neighbour.
-func (p *pool) window(i int) float64 {
-	u := &p.units[i]
+// degrees returns how well a unit and its neighbours match each term of the query: where it matches best, and less in a
+// neighbour.
+func (p *pool) degrees(u *unit) []float64 {
+	out := make([]float64, len(p.weight))
+	copy(out, u.tf)
 	share := p.s.neighbourWord * p.neighbourShare(u)
-	near := p.neighboursOf(i, termDistance)
-	sum := 0.0
-	for t, weight := range p.weight {
-		best := 0.0
-		if u.tf != nil {
-			best = u.tf[t]
+	for _, b := range p.neighboursOf(u.index, termDistance) {
+		for t, tf := range p.units[b.at].tf {
+			out[t] = max(out[t], tf*share/b.away)
 		}
-		for _, b := range near {
-			if tf := p.units[b.at].tf; tf != nil {
-				best = max(best, tf[t]*share/b.away)
-			}
-		}
-		sum += weight * best
 	}
-	return sum
+	return out
 }
 
 // neighbour is a unit of the same thread at some distance.

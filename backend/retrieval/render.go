@@ -22,13 +22,7 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	case chat.PackedSummary:
 		body = c.Brief()
 	case chat.PackedSlice:
-		var parts []string
-		for _, s := range slices {
-			if s.Start >= 0 && s.Start < s.End && s.End <= len(c.Source) {
-				parts = append(parts, strings.TrimSpace(c.Source[s.Start:s.End]))
-			}
-		}
-		body = strings.Join(parts, sliceSeparator)
+		body = strings.Join(quoted(c.Source, slices), sliceSeparator)
 	}
 	if c.ProjectFile && c.File != nil {
 		return "file " + label(c.File.Name) + ", " + Place(c, slices) + ": " + strings.TrimSpace(body)
@@ -97,15 +91,20 @@ func (a Artifact) Quoted() []string {
 	case chat.PackedSummary:
 		return nil
 	case chat.PackedSlice:
-		var parts []string
-		for _, s := range a.Slices {
-			if s.Start >= 0 && s.Start < s.End && s.End <= len(a.Source) {
-				parts = append(parts, strings.TrimSpace(a.Source[s.Start:s.End]))
-			}
-		}
-		return parts
+		return quoted(a.Source, a.Slices)
 	}
 	return []string{a.ChunkText.Text}
+}
+
+// quoted returns slices of a source, without those outside it.
+func quoted(source string, slices []chat.Span) []string {
+	var parts []string
+	for _, s := range slices {
+		if s.Start >= 0 && s.Start < s.End && s.End <= len(source) {
+			parts = append(parts, strings.TrimSpace(source[s.Start:s.End]))
+		}
+	}
+	return parts
 }
 
 // speaker is the speaker of a chunk, or the document that it belongs to. Names are untrusted: one with several lines,

@@ -247,8 +247,4 @@ func TestCandidatesGrowWithTheBudget(t *testing.T) {
 	if small.candidates < s.candidates || large.candidates != 960 || large.near != 480 {
 		t.Errorf("%d, %d, %d", small.candidates, large.candidates, large.near)
 	}
-	s.near = 0
-	if got := s.effective(24000).near; got != 0 {
-		t.Errorf("%d units with neighbours, want none", got)
-	}
 }

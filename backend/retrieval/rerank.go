@@ -27,7 +27,7 @@ const (
 // rerank sorts the best candidates with a reranker, if one is configured. The existing scores are reassigned in the
 // new order, so that they still decrease with the rank and keep their meaning. If the reranker fails, the order is not
 // changed, and the result says why.
-func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item, res *Result) ([]*item, error) {
+func (e *Engine) rerank(ctx context.Context, q Query, s Settings, pk *packer, ranked []*item, res *Result) ([]*item, error) {
 	if e.Reranker == nil || s.SRD || len(ranked) < 2 {
 		return ranked, nil
 	}
@@ -37,7 +37,7 @@ func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item
 	}
 	var order []*item
 	if err == nil {
-		order, err = e.reorder(ctx, model, q.Text, ranked[:min(len(ranked), maxReranked)])
+		order, err = e.reorder(ctx, model, q.Text, pk, ranked[:min(len(ranked), maxReranked)])
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -50,25 +50,14 @@ func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item
 }
 
 // reorder sorts units by a reranker's scores. Units whose text was deleted come last, in their order.
-func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best []*item) ([]*item, error) {
-	ids := make([]chat.ChunkID, 0, len(best))
-	for _, u := range best {
-		if !slices.Contains(ids, u.Chunk) {
-			ids = append(ids, u.Chunk)
-		}
-	}
-	texts, err := e.Store.ChunkTexts(ctx, ids)
-	if err != nil {
+func (e *Engine) reorder(ctx context.Context, model Reranker, query string, pk *packer, best []*item) ([]*item, error) {
+	if err := pk.read(ctx, e.Store, unitsOf(best)); err != nil {
 		return nil, err
-	}
-	sources := map[chat.ChunkID]chat.ChunkText{}
-	for _, c := range texts {
-		sources[c.ID] = c
 	}
 	var readable, deleted []*item
 	var passages []string
 	for _, u := range best {
-		c, ok := sources[u.Chunk]
+		c, ok := pk.texts[u.Chunk]
 		if !ok {
 			deleted = append(deleted, u)
 			continue
@@ -96,15 +85,7 @@ func byScore(units []*item, scores []float64) []*item {
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	out := make([]*item, len(units))
 	for i, k := range at {
 		out[i] = units[k]

@@ -48,16 +48,16 @@ func (b Bounds) within(ranked []*item) []*item {
 // weights.go apply always.
 type tuning struct {
 	candidates int // number of ranked units; more for budgets above tokensPerCandidate times as many tokens
-	near       int // how many of the best get their neighbours ranked too
+	near       int // how many of the best get their neighbours ranked too: half of these
 	maxTerms   int // how many terms are searched, the rarest ones
 
 	rolePrior     float64 // bonus for user messages; the best match has 1
 	speakerBoost  float64 // bonus, as a share, for messages of a person named in the query
 	lengthCost    float64 // exponent of the penalty for units longer than lengthFree
 	lengthFree    int     // tokens
-	neighbourWord float64 // share of a term in the next unit, half of it in the one after
+	neighbourWord float64 // share of a term in the next unit, half of it in the one after; and of one elsewhere in a reply
 	neighbourSum  float64 // share of the next unit's score, half of it for the one after
-	nearbyBest    float64 // share of the best score within nearbyUnits; more for budgets above narrowBudget
+	nearbyBest    float64 // share of the best score within nearbyUnits
 	nearbyUnits   int
 	replyBest     float64 // share of its reply's best score that the user message gets
 	neighbourFull int     // tokens up to which a unit gets all of these; a longer one gets less
@@ -75,7 +75,6 @@ func Measured() Settings {
 		DecisionWeight: 1,
 		tuning: tuning{
 			candidates:    200,
-			near:          100,
 			maxTerms:      16,
 			rolePrior:     0.8,
 			speakerBoost:  0.5,
@@ -103,13 +102,11 @@ func (s Settings) effective(maxTokens int) Settings {
 		}
 		return s
 	}
-	if candidates := maxTokens / tokensPerCandidate; candidates > s.candidates {
-		s.near, s.candidates = s.near*candidates/s.candidates, candidates
-	}
+	s.candidates = max(s.candidates, maxTokens/tokensPerCandidate)
+	s.near = s.candidates / 2
 	if limit := s.Bounds.Candidates; limit > 0 {
 		s.candidates = min(s.candidates, limit)
 	}
-	s.nearbyBest *= min(max(float64(maxTokens)/narrowBudget, 1), maxNearby)
 	return s
 }
 

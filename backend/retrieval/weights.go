@@ -8,17 +8,10 @@ const (
 	meaningFrom = 1.5
 	meaningFull = 4.0
 
-	questionOnlyFactor = 0.8  // packing factor of a text that is only a question
-	undecided          = 0.5  // share of the prior if the question asks for neither speaker's words
-	onlyAsked          = 0.6  // factor of the prior then, for a message that only asks about the terms
-	fullPrior          = 0.05 // match from which the prior counts fully
-	surelySimilar      = 0.95 // similarity that is enough without words
-	replyAsked         = 0.3  // bonus for replies if they are asked for
-	standingBonus      = 0.4  // bonus for standing instructions if a request is made
-
-	completeReplies = 2   // replies that are packed completely if replies are asked for
-	partForReply    = 4   // one of them may take the budget divided by this
-	restOfBest      = 0.8 // score of its other passages relative to its best one
+	undecided     = 0.5  // share of the prior if the question asks for neither speaker's words
+	surelySimilar = 0.95 // similarity that is enough for it without words
+	replyAsked    = 0.3  // bonus for replies if they are asked for
+	standingBonus = 0.4  // bonus for standing instructions if a request is made
 
 	// The order of hits. An item counts by its own share of the query.
 	coveredHit   = 0.85 // part of a match that is multiplied by its own share of the query
@@ -37,12 +30,8 @@ const (
 	correctWith = 0.5  // share of common content words, if their numbers differ
 	correctSame = 0.75 // the same if they do not
 
-	restOfReply       = 0.5   // factor of passages without a term of the query
-	repeatedTerm      = 0.2   // weight of each further mention of a term
 	averageUnit       = 100.0 // words from which a passage counts as a unit of average length
 	borrowedByPassage = 0.5   // share that a passage gets of what its unit gets from neighbours
-	aroundPassage     = 0.3   // share of a term that is in the reply but not in the passage
-	aroundAsked       = 0.6   // the same if replies are asked for
 
 	// Between people messages are shorter, and the next one is often an answer.
 	freeOfPeople   = 2.0  // factor of the length without penalty
@@ -50,15 +39,11 @@ const (
 	fullLine       = 16.0 // tokens from which a line is a full step
 	minDistance    = 0.25 // minimum step of a shorter line
 
-	narrowBudget = 4000.0 // tokens; a larger budget takes more of the surroundings of a match
-	maxNearby    = 1.5    // maximum of that factor
-
 	noise = 0.15 // share of the best score, and of the best hit's, below which nothing is packed
 
 	formShare    = 0.5 // of the weight of a word that asks for an overview
 	opening      = 0.3 // bonus for the beginning of a day, in an overview
 	openingTurns = 6   // turns that count as the beginning of a day
-	fullOpening  = 0.4 // match from which it counts fully in a summary of a subject
 	sameDay      = 0.4 // exponent of the penalty for further items of a day
 )
 

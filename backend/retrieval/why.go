@@ -33,7 +33,7 @@ func newExplainer(c *collector, terms []string) *explainer {
 	}
 	if best != nil {
 		e.top = best.relevance
-		around := c.p.context(best.unit, false)
+		around := c.p.context(best.unit)
 		contained := make([]bool, len(around))
 		for t := range around {
 			contained[t] = around[t] > 0 || best.own != nil && best.own[t]
@@ -49,7 +49,7 @@ func (e *explainer) score(x *item) float64 { return min(ratio(x.relevance, e.top
 // why explains an item.
 func (e *explainer) why(x *item) Why {
 	y := Why{Standing: x.standing, Question: x.questionOnly, Repeats: x.repeats, Overview: e.c.intent.overview}
-	around := e.c.p.context(x.unit, false)
+	around := e.c.p.context(x.unit)
 	for t, term := range e.terms {
 		switch {
 		case x.own != nil && x.own[t], x.own == nil && x.tf != nil && x.tf[t] > 0:
