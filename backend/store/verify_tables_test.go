@@ -46,6 +46,7 @@ var coverage = map[string]string{
 // TestEveryTableIsCovered flips bytes in the rows of every table. Each flip is found, or changes nothing that can be
 // read. The everyday form flips one byte in each fifth table.
 func TestEveryTableIsCovered(t *testing.T) {
+	plainOnly(t)
 	f := newFixture(t)
 	f.everyTable(seed(f))
 	f.verifyClean()
