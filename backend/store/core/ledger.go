@@ -98,7 +98,7 @@ func LastEvent(db *gorm.DB, session string, upTo int64) (last schema.EventRow, f
 		return last, false, err
 	}
 	query := `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND event_seq = ?`
-	if lanes {
+	if lanes { // +event_seq: otherwise SQLite reads the whole session by its key, and sorts it
 		query = `SELECT event_seq, lane, lane_seq, hash FROM events WHERE session_id = ? AND +event_seq <= ? AND lane_seq <> 0
 			ORDER BY lane_seq DESC, lane DESC LIMIT 1`
 	}
