@@ -145,13 +145,7 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 		err = p.FlushStep(ledger.Event{})
 	}
 	if err == nil && in.before == 0 { // otherwise what came is the last
-		err = t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq >= ?`, in.session, first)
-	}
-	if err == nil && in.before == 0 {
-		var state *ledger.State
-		if state, _, err = records.ReplaySession(t.DB, in.session); err == nil {
-			err = p.LastValues(state.Sessions[in.session].UpdatedAt)
-		}
+		err = in.settle(t, p, first)
 	}
 	if err != nil {
 		return err
@@ -159,6 +153,18 @@ func (in *incoming) merge(t *core.Tx, out *chat.Imported) error {
 	t.Now = now
 	in.merged = machines
 	return in.checkRecords(t, in.session)
+}
+
+// settle makes what depends on the order of all events right again, after some came at a position between others.
+func (in *incoming) settle(t *core.Tx, p *events.Applier, first int64) error {
+	if err := t.Run(`DELETE FROM snapshots WHERE session_id = ? AND event_seq >= ?`, in.session, first); err != nil {
+		return err
+	}
+	state, _, err := records.ReplaySession(t.DB, in.session)
+	if err != nil {
+		return err
+	}
+	return p.LastValues(state.Sessions[in.session].UpdatedAt)
 }
 
 // machineOf returns the name of the device on which a turn was written; empty: not known.
