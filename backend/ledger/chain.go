@@ -81,6 +81,15 @@ func (t Tails) Of(lane string) Tail {
 	return Genesis()
 }
 
+// Numbers returns the number of the last event of each lane.
+func (t Tails) Numbers() map[string]int64 {
+	out := map[string]int64{}
+	for lane, tail := range t {
+		out[lane] = tail.Seq
+	}
+	return out
+}
+
 // Follow returns what is wrong with an event's position in its lane, and makes it the lane's end.
 func (t Tails) Follow(e Event) []string {
 	faults := e.Faults(t.Of(e.Lane))

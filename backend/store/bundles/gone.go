@@ -13,7 +13,6 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
-	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -63,19 +62,13 @@ func undeleted(db *gorm.DB, session chat.SessionID, coming []bundle.Parcel) (out
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentDeleted)
+	all, err := core.DeletionEvents(db, string(session))
 	if err != nil {
 		return nil, err
 	}
-	var all []ledger.Event
 	for _, p := range coming {
 		deletions.Add(p.Event)
 		all = append(all, p.Event)
-	}
-	for _, r := range rows {
-		if payload, err := core.UnpackPayload(db, r.SessionID, r.Payload); err == nil { // otherwise verify reports it
-			all = append(all, r.Event(payload))
-		}
 	}
 	for _, e := range all {
 		if !slices.ContainsFunc(parts, func(g bundle.Gone) bool { return g.Of == e.Entity }) || slices.Contains(out, chat.TurnID(e.Entity)) {
@@ -126,6 +119,19 @@ func deletedBy(e ledger.Event) (d ledger.ContentDeleted, ok bool) {
 	}
 	d, err := events.PayloadOf(e, func(_ ledger.Event, d ledger.ContentDeleted) (ledger.ContentDeleted, error) { return d, nil })
 	return d, err == nil
+}
+
+// documentsDeleted returns the documents that a session's events say were deleted.
+func documentsDeleted(db *gorm.DB, session string) (map[chat.FileID]bool, error) {
+	out := map[chat.FileID]bool{}
+	all, err := core.DeletionEvents(db, session)
+	for _, e := range all {
+		d, _ := deletedBy(e)
+		for _, id := range d.Files {
+			out[id] = true
+		}
+	}
+	return out, err
 }
 
 // usedHere returns the name of one of some documents that something else than some turns uses here; empty: none is.
@@ -180,12 +186,6 @@ func (s *Bundles) Replacements(ctx context.Context, session chat.SessionID, parc
 				return err
 			}
 		}
-		if len(out) == 0 { // the rest reads the whole session
-			return nil
-		}
-		if x.state, _, err = records.ReplaySession(db, string(session)); err != nil {
-			return err
-		}
 		for at, p := range out {
 			if slices.Contains(describing, p.Event.Type) {
 				if p.Contents, err = x.contentsOf(p.Event); err != nil {
@@ -201,11 +201,8 @@ func (s *Bundles) Replacements(ctx context.Context, session chat.SessionID, parc
 
 // Contents returns the hashes of all contents that a session names.
 func (s *Bundles) Contents(ctx context.Context, session chat.SessionID) (hashes []string, err error) {
-	err = s.Read(ctx, opGone, func(db *gorm.DB) (err error) {
+	err = s.Read(ctx, opGone, func(db *gorm.DB) error {
 		x := exporter{ctx: ctx, db: db, session: string(session), noRequests: true}
-		if x.state, _, err = records.ReplaySession(db, string(session)); err != nil {
-			return err
-		}
 		for c, err := range x.contents {
 			if err != nil {
 				return err

@@ -3,7 +3,7 @@ package bundles
 import (
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
 
 	"gorm.io/gorm"
@@ -11,7 +11,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
-	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -197,12 +196,8 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if first < 0 {
 		return []bundle.Segment{{Session: session, Upto: last}}, 0, nil
 	}
-	state, _, err := records.ReplaySession(db, string(session))
-	if err != nil {
-		return nil, 0, err
-	}
 	c := &cutter{
-		x: exporter{ctx: ctx, db: db, session: string(session), state: state, noRequests: true}, session: session, lacks: lacks,
+		x: exporter{ctx: ctx, db: db, session: string(session), noRequests: true}, session: session, lacks: lacks,
 		limit: limit, deletions: ledger.Deletions{},
 	}
 	if c.known, err = core.DeletionsIn(db, string(session)); err != nil {
@@ -211,11 +206,8 @@ func (s *Bundles) unsentOf(ctx context.Context, db *gorm.DB, session chat.Sessio
 	if c.parts, err = core.PartsGone(db, session); err != nil {
 		return nil, 0, err
 	}
-	c.knew = map[string]int64{}
-	if before := places[first].EventSeq - 1; before > 0 {
-		if c.knew, err = core.LanesUpTo(db, session, before); err != nil {
-			return nil, 0, err
-		}
+	if c.tails, err = core.TailsUpTo(db, string(session), places[first].EventSeq-1); err != nil {
+		return nil, 0, err
 	}
 	rows, err := db.Raw(`SELECT * FROM events WHERE session_id = ? AND event_seq >= ? ORDER BY event_seq`, session, places[first].EventSeq).Rows()
 	if err != nil {
@@ -244,9 +236,9 @@ type cutter struct {
 	limit   int
 
 	out    []bundle.Segment
-	knew   map[string]int64 // before the current event
-	within bool             // the last event belongs to the last segment
-	stamp  string           // its time: events of one transaction have the same
+	tails  ledger.Tails // before the current event
+	within bool         // the last event belongs to the last segment
+	stamp  string       // its time: events of one transaction have the same
 	size   int
 	// What is open was replaced by a deletion whose event has not come yet: it belongs into the same file.
 	open      []ledger.Event
@@ -260,8 +252,7 @@ func (c *cutter) row(r schema.EventRow) (full bool, err error) {
 	switch {
 	case !c.lacks(r):
 		c.within = false
-		c.knew[r.Lane] = r.Event(nil).Number()
-		return false, nil
+		return false, c.follow(r)
 	case c.size >= c.limit && r.CreatedAt != c.stamp && len(c.open) == 0:
 		return true, nil
 	}
@@ -331,14 +322,22 @@ func (c *cutter) add(r schema.EventRow) error {
 	c.deletions.Add(e)
 	c.open = slices.DeleteFunc(c.open, c.deletions.Certifies)
 	if !c.within {
-		c.out = append(c.out, bundle.Segment{Session: c.session, Knew: maps.Clone(c.knew)})
+		c.out = append(c.out, bundle.Segment{Session: c.session, Knew: c.tails.Numbers()})
 	}
 	last := &c.out[len(c.out)-1]
 	last.Parcels = append(last.Parcels, p)
-	c.within, c.stamp, c.knew[e.Lane] = true, r.CreatedAt, e.Seq
+	c.within, c.stamp = true, r.CreatedAt
 	c.size += len(e.Payload) + 500
 	for _, content := range p.Contents {
 		c.size += len(content.Bytes)
+	}
+	return c.follow(r)
+}
+
+// follow checks an event's place in its lane: what is damaged here is not sent.
+func (c *cutter) follow(r schema.EventRow) error {
+	if faults := c.tails.Follow(r.Event(nil)); len(faults) > 0 {
+		return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if len(lanes) == 1 && lanes[""] > 0 {
 			lanes = nil
 		}
-		x := exporter{ctx: ctx, db: db, session: string(session), state: state, withQuotes: withQuotes}
+		x := exporter{ctx: ctx, db: db, session: string(session), withQuotes: withQuotes}
 		if x.quoting, err = quotingRequests(db, string(session), state); err != nil {
 			return err
 		}
@@ -70,11 +70,11 @@ type exporter struct {
 	ctx      context.Context
 	db       *gorm.DB
 	session  string
-	state    *ledger.State     // after the last event
 	decoded  core.RecentValues // payloads
 	requests core.RecentValues
 	// quoting are the requests that quoted other conversations.
 	quoting    map[string]quotingRequest
+	deleted    map[chat.FileID]bool // documents, permanently
 	withQuotes bool
 	noRequests bool  // all are left out
 	upTo       int64 // the last event, in the order in which they were stored here; 0: all
@@ -224,26 +224,33 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 // context returns a turn's manifest and what was retrieved for it. A context that has since been assembled again has
 // neither.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
-	turn := x.state.Turns[e.Entity]
 	var t collector
-	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
+	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) {
 		manifest, err := delta.ManifestChain.Read(x.db, e.Entity, nil)
 		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
 	}
-	if p.RetrievedSHA256 != "" && turn != nil && turn.Retrieved == sumOfHex(p.RetrievedSHA256) {
+	if p.RetrievedSHA256 != "" {
 		record, err := events.RetrievedRecord(x.db, e.Entity, p.RetrievedSHA256)
 		t.add(bundle.Retrieved, p.RetrievedSHA256, record, err)
+	}
+	if t.bad { // damaged, or of a later context
+		later, err := sqlite.All[int](x.db, `SELECT 1 FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+			AND CASE lane_seq WHEN 0 THEN event_seq ELSE lane_seq END > ?`, e.Entity, x.session, e.Type, e.Number())
+		if err != nil || len(later) > 0 {
+			return nil, err
+		}
 	}
 	return t.result("turns", e.Entity)
 }
 
-// sumOfHex converts a SHA-256 in hex.
-func sumOfHex(hash string) ledger.Sum { return ledger.Sum(hash[:min(len(hash), 32)]) }
-
 // document returns a document with its text; nothing if it was deleted permanently.
 func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Content, error) {
-	if x.state.Files[e.Entity] == nil {
-		return nil, nil
+	var err error
+	if x.deleted == nil {
+		x.deleted, err = documentsDeleted(x.db, x.session)
+	}
+	if err != nil || p.SHA256 == "" || x.deleted[chat.FileID(e.Entity)] {
+		return nil, err
 	}
 	contents, err := x.fileContents(e.Entity)
 	if err != nil {

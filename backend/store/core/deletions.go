@@ -18,11 +18,19 @@ func DeletionsIn(db *gorm.DB, session string) (ledger.Deletions, error) {
 	if err := ReplacedIn(db, session, out); err != nil {
 		return nil, err
 	}
+	all, err := DeletionEvents(db, session)
+	for _, e := range all {
+		out.Add(e)
+	}
+	return out, err
+}
+
+// DeletionEvents returns the content_erased events of a session that can be read; verify reports the others.
+func DeletionEvents(db *gorm.DB, session string) (out []ledger.Event, err error) {
 	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentDeleted)
 	for _, r := range rows {
-		payload, err := UnpackPayload(db, session, r.Payload)
-		if err == nil {
-			out.Add(r.Event(payload))
+		if payload, err := UnpackPayload(db, session, r.Payload); err == nil {
+			out = append(out, r.Event(payload))
 		}
 	}
 	return out, err

@@ -150,9 +150,5 @@ func LanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int6
 		upTo = math.MaxInt64
 	}
 	tails, err := TailsUpTo(db, string(session), upTo)
-	out := map[string]int64{}
-	for lane, tail := range tails {
-		out[lane] = tail.Seq
-	}
-	return out, err
+	return tails.Numbers(), err
 }
