@@ -19,7 +19,7 @@ func BenchmarkVault(b *testing.B) {
 			for _, d := range []*device{a, other} {
 				d.ok(d.core.Write(d.ctx, "bench", d.core.RenewDevice)) // the fixtures are copies of one data directory
 			}
-			_, branch := a.session("long")
+			session, branch := a.session("long")
 			for i := range turns {
 				a.full(branch.ID, fmt.Sprint("question ", i), strings.Repeat("some words of an answer ", 20))
 			}
@@ -30,6 +30,11 @@ func BenchmarkVault(b *testing.B) {
 			}
 			from := a.join("")
 			sentAll := timed(from)
+			size := 0
+			for _, object := range objects(b, from.folder) {
+				size += len(object)
+			}
+			ofBundle := float64(size) / float64(len(a.give(session.ID)))
 			to := other.join(from.folder)
 			receivedAll := timed(to)
 			for _, d := range []*device{a, other} {
@@ -42,6 +47,7 @@ func BenchmarkVault(b *testing.B) {
 				sent += timed(from)
 				received += timed(to)
 			}
+			b.ReportMetric(ofBundle, "vault/bundle-bytes")
 			b.ReportMetric(float64(sentAll.Milliseconds()), "send-all-ms")
 			b.ReportMetric(float64(receivedAll.Milliseconds()), "receive-all-ms")
 			b.ReportMetric(float64(sent.Milliseconds())/float64(b.N), "send-one-ms")
