@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand"
@@ -447,6 +448,40 @@ func TestAnotherVaultDuringADeletion(t *testing.T) {
 	if names := b.holding(`"of":`); len(names) > 0 {
 		t.Errorf("it says so in %q", names)
 	}
+}
+
+// TestASessionIsDeletedDuringADeletion: a session in which a text is replaced, and what says so of the deletion has not come, is
+// deleted elsewhere. What was continued here is kept all the same. Until then there is no bundle of it.
+func TestASessionIsDeletedDuringADeletion(t *testing.T) {
+	all, s := members(t, 2, true)
+	a, b := all[0], all[1]
+	a.full(s.ActiveBranch, "a secret question", "an answer")
+	a.sync()
+	a.deleteTurn(a.turnWith(s.ID, "a secret question"))
+	for range 2 {
+		a.sync()
+	}
+	carry(t, a.folder, b.folder, nil)
+	logs := added(nil, objects(t, b.folder), "log/"+a.log()+"/")
+	b.ok(os.Remove(filepath.Join(b.folder, logs[len(logs)-1])))
+	if out, err := b.vault.Sync(b.ctx); err != nil || len(out.Problems) == 0 || !b.uncertified(s.ID) {
+		t.Fatalf("%+v %v, of %v", out, err, logs)
+	}
+	if _, err := b.WriteBundle(b.ctx, s.ID, io.Discard, true); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("a bundle: %v", err)
+	}
+	b.full(b.own(s.ActiveBranch, true), "continued by B", "an answer")
+	a.erased(s.ID)
+	for range 2 {
+		a.sync()
+	}
+	carry(t, a.folder, b.folder, nil)
+	out := b.sync()
+	if len(out.Kept) != 1 || len(b.said(out.Kept[0], "continued by B", "first question")) != 2 || b.has(s.ID) {
+		t.Errorf("%+v, %v", out, b.conversations())
+	}
+	b.verifyClean()
+	settle(t, all)
 }
 
 // TestADocumentOfARetry: a document that only retries of the deleted turn name too is not used by something else.

@@ -293,19 +293,15 @@ func putByHand(t *core.Tx, session string) error {
 
 // Aside makes a copy of a session with new ids, once: it was deleted elsewhere, and has been continued here.
 func (s *Bundles) Aside(ctx context.Context, session chat.SessionID) (chat.SessionID, error) {
-	var b bytes.Buffer
-	if _, err := s.WriteBundle(ctx, session, &b, true); err != nil {
+	from := &assembled{s: s, ctx: ctx, session: session, whole: true}
+	if err := s.Read(ctx, opGone, func(db *gorm.DB) error { return from.assemble(db, nil) }); err != nil {
 		return "", err
 	}
-	r, err := bundle.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	in, err := validate(ctx, from, session, nil)
 	if err != nil {
 		return "", err
 	}
-	in, err := validate(ctx, r, session, nil)
-	if err != nil {
-		return "", err
-	}
-	in.bundle, in.unmergeable = r, true
+	in.mayCopy, in.unmergeable = true, true
 	out, err := in.importTo(s)
 	return out.Session, err
 }

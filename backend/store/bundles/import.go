@@ -61,7 +61,7 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 	if err != nil {
 		return fail(err)
 	}
-	in.bundle = b
+	in.bundle, in.mayCopy = b, true
 	out, err := in.importTo(s)
 	for tries := 1; errors.Is(err, errChanged) && tries < bundleTries; tries++ {
 		out, err = in.importTo(s)
@@ -85,7 +85,8 @@ var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The session changed d
 type incoming struct {
 	ctx     context.Context
 	from    source
-	bundle  *bundle.Reader // nil: it was received from a vault, and no copy is made of what cannot be merged
+	bundle  *bundle.Reader // nil: it was received from a vault, or is here
+	mayCopy bool           // a copy is made of what cannot be merged
 	session string
 	state   *ledger.State // after its last event
 	before  int64         // events that are here and not read again
@@ -149,7 +150,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 
 // asCopy is the relation of a bundle that cannot be added to its session: a copy of it is made once.
 func (in *incoming) asCopy(db *gorm.DB) (relation, error) {
-	if in.bundle == nil {
+	if !in.mayCopy {
 		return relation{}, errDiverged
 	}
 	existing, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())

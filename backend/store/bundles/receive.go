@@ -129,6 +129,7 @@ type assembled struct {
 	session chat.SessionID
 	upTo    int64 // where the last event of before is stored here; what is written later is not part of it
 	lanes   bool
+	whole   bool            // with the contents of what is here
 	added   []bundle.Parcel // in the order of the ledger
 	// replaced are payloads of these that the events themselves may not certify yet.
 	replaced  []ledger.DeletedEvent
@@ -182,7 +183,7 @@ func order(x, y ledger.Event) int {
 	return cmp.Or(cmp.Compare(x.Number(), y.Number()), cmp.Compare(x.Lane, y.Lane))
 }
 
-// Read implements source. Only events that were added have contents.
+// Read implements source. What is here has contents only if the whole is read.
 func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bool, err error) {
 	err = a.s.Read(a.ctx, opReceive, func(db *gorm.DB) error {
 		x := exporter{ctx: a.ctx, db: db, session: string(a.session), upTo: a.upTo}
@@ -190,7 +191,15 @@ func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bo
 		if a.last.Seq > 0 {
 			here = func(func(ledger.Event, error) bool) {}
 		}
-		return bundle.ReadLedger(a.session, a.lanes, a.last, a.tails, a.deletions, a.merged(here), do)
+		return bundle.ReadLedger(a.session, a.lanes, a.last, a.tails, a.deletions, a.merged(here), func(e ledger.Event, contents []bundle.Content) (err error) {
+			if a.whole {
+				contents, err = x.contentsOf(e)
+			}
+			if err != nil {
+				return err
+			}
+			return do(e, contents)
+		})
 	})
 	return false, err
 }

@@ -298,10 +298,8 @@ func (c *cutter) add(r schema.EventRow) error {
 	e := r.Event(payload)
 	e.Seq, e.LaneSeq = e.Number(), 0
 	p := bundle.Parcel{Event: e}
-	if e.Payload != nil && slices.Contains(describing, e.Type) {
-		if p.Contents, err = c.x.contentsOf(e); err != nil {
-			return err
-		}
+	if p.Contents, err = c.x.contentsOf(e); err != nil {
+		return err
 	}
 	if e.Type == ledger.EventContentDeleted {
 		if p.Contents, err = c.replacements(e); err != nil {

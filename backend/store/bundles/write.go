@@ -31,6 +31,14 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if err != nil {
 			return err
 		}
+		early := ledger.Deletions{}
+		if err := core.ReplacedIn(db, string(session), early); err != nil {
+			return err
+		}
+		if len(early) > 0 { // a bundle has no seal that would certify it
+			return sqlite.Conflict("Something in the session was permanently deleted on another computer, and what says so there has not arrived. It was not exported.").
+				WithHint("wait until the folder is synchronized completely, or synchronize the other devices")
+		}
 		state, _, err := records.ReplaySession(db, string(session))
 		if err != nil {
 			return err
@@ -129,7 +137,7 @@ var describing = []ledger.Type{ledger.EventStepStarted, ledger.EventStepEnded, l
 func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	for e, err := range x.events(describing...) {
 		var list []bundle.Content
-		if err == nil && e.Payload != nil {
+		if err == nil {
 			list, err = x.contentsOf(e)
 		}
 		if err != nil {
@@ -144,8 +152,11 @@ func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	}
 }
 
-// contentsOf returns the contents of one event.
+// contentsOf returns the contents of one event; most have none.
 func (x *exporter) contentsOf(e ledger.Event) ([]bundle.Content, error) {
+	if e.Payload == nil {
+		return nil, nil
+	}
 	switch e.Type {
 	case ledger.EventStepStarted:
 		return events.PayloadOf(e, x.request)
@@ -153,8 +164,10 @@ func (x *exporter) contentsOf(e ledger.Event) ([]bundle.Content, error) {
 		return events.PayloadOf(e, x.answer)
 	case ledger.EventTurnPrepared:
 		return events.PayloadOf(e, x.context)
+	case ledger.EventFileAdded:
+		return events.PayloadOf(e, x.document)
 	}
-	return events.PayloadOf(e, x.document)
+	return nil, nil
 }
 
 // collector collects contents and checks each against its event's hash; a mismatch means damage.

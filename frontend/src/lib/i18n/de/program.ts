@@ -217,6 +217,7 @@ export default {
     'They were made by a newer version of this program.': 'Sie stammen von einer neueren Version dieses Programms.',
     'There are as many here as there can be.': 'Hier sind so viele, wie es geben kann.',
     'Session %s: something in it was permanently deleted on another computer, and what says so there has not arrived. It is shown as deleted.': 'Sitzung {1}: Etwas darin wurde auf einem anderen Computer endgültig gelöscht, und der Eintrag, der das sagt, ist noch nicht angekommen. Es wird als gelöscht gezeigt.',
+    'Something in the session was permanently deleted on another computer, and what says so there has not arrived. It was not exported.': 'Etwas in der Sitzung wurde auf einem anderen Computer endgültig gelöscht, und der Eintrag, der das sagt, ist noch nicht angekommen. Sie wurde nicht exportiert.',
     'The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.': 'Das Dokument {1} wurde auf einem anderen Computer mit seiner Runde endgültig gelöscht, und eine andere Runde, ein Entwurf oder eine wartende Nachricht hier verwendet es. Hier wurde davon nichts gelöscht.',
     'delete what uses it, or send and delete it; then synchronize again': 'löschen Sie, was es verwendet, oder senden und löschen Sie es; gleichen Sie dann wieder ab',
     'Session %s is damaged here, so it was not sent: %v': 'Die Sitzung {1} ist hier beschädigt und wurde deshalb nicht gesendet: {2}',

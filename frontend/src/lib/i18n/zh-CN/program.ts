@@ -217,6 +217,7 @@ export default {
     'They were made by a newer version of this program.': '它们由本程序的较新版本创建。',
     'There are as many here as there can be.': '此处的数量已达到上限。',
     'Session %s: something in it was permanently deleted on another computer, and what says so there has not arrived. It is shown as deleted.': '会话 {1}：其中的某些内容已在另一台计算机上永久删除，而说明这一点的记录尚未到达。它显示为已删除。',
+    'Something in the session was permanently deleted on another computer, and what says so there has not arrived. It was not exported.': '会话中的某些内容已在另一台计算机上永久删除，而说明这一点的记录尚未到达。会话未导出。',
     'The document %s was permanently deleted on another computer with its turn, and another turn, a draft or a waiting message here uses it. Nothing of that was deleted here.': '文档 {1} 已在另一台计算机上随其所在的一轮永久删除，而此处的另一轮、草稿或等待中的消息正在使用它。此处未删除其中任何内容。',
     'delete what uses it, or send and delete it; then synchronize again': '请删除使用它的内容，或先发送再删除；然后再次同步',
     'Session %s is damaged here, so it was not sent: %v': '会话 {1} 在此处已损坏，因此没有发送：{2}',
