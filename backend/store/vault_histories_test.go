@@ -76,7 +76,8 @@ func (h *history) step() {
 		m.valueStep(h.values)
 	}
 	kind := h.r.Intn(h.kinds)
-	// The removed one comes back under another name. So does a copy: what both have and no log has, two would write (docs/vault.md).
+	// The removed one comes back under another name. With copies of one name, of which one has the older key, it may not be
+	// mergeable (docs/vault.md).
 	if h.mayRemove && h.byHand && h.r.Intn(6) == 0 {
 		if m.removesAny(h.r, h.all) {
 			h.mayRemove = false
