@@ -99,19 +99,12 @@ func (h *history) step() {
 		if s := other.anyOf(h.r); h.byHand && s != "" && !other.uncertified(s) {
 			m.take(other.give(s))
 		}
-	default:
-		out := m.exchange()
-		h.happened["waited"] += len(out.Problems)
-		h.happened["kept"] += len(out.Kept)
-		if out.Departed {
-			h.happened["departed"]++
-		}
-	case 12, 13:
-		// What three with one name do, or one that is set back beside a copy, may not be mergeable (docs/vault.md).
-		alone := !slices.ContainsFunc(h.all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
-		if alone && kind == 12 {
+	case 12:
+		if h.alone(m) {
 			h.restore(i)
-		} else if kind == 13 && h.r.Intn(4) == 0 && len(h.all) < 6 && alone && (h.mayRemove || h.seed%4 != 0) { // bundles of a copy that has no name of its own yet diverge
+		}
+	case 13: // bundles of a copy that has no name of its own yet diverge
+		if h.r.Intn(4) == 0 && len(h.all) < 6 && h.alone(m) && (h.mayRemove || h.seed%4 != 0) {
 			h.all, h.byHand = append(h.all, m.from(m.saved(), false)), false
 			h.happened["copied"]++
 		}
@@ -132,7 +125,20 @@ func (h *history) step() {
 			h.happened["turn deleted"]++
 			h.again = true
 		}
+	default:
+		out := m.exchange()
+		h.happened["waited"] += len(out.Problems)
+		h.happened["kept"] += len(out.Kept)
+		if out.Departed {
+			h.happened["departed"]++
+		}
 	}
+}
+
+// alone reports whether no other device has the same name. What three with one name do, or one that is set back beside a copy, may
+// not be mergeable (docs/vault.md).
+func (h *history) alone(m *member) bool {
+	return !slices.ContainsFunc(h.all, func(o *member) bool { return o != m && o.core.Device().ID == m.core.Device().ID })
 }
 
 // restore keeps a backup of a device, or sets it back to the one that it has.
