@@ -92,10 +92,8 @@ func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (cha
 	if err := forkable(t); err != nil {
 		return chat.Branch{}, err
 	}
-	if t.Pending() || t.Phase == chat.PhaseFailed { // pending turns may precede a failed one
-		if err := s.commit.CommitThrough(ctx, t); err != nil {
-			return chat.Branch{}, err
-		}
+	if err := s.commitThrough(ctx, t); err != nil {
+		return chat.Branch{}, err
 	}
 	p.SessionID, p.Branch, p.After = t.SessionID, t.BranchID, t.ID
 	return s.fork(ctx, p)
@@ -124,6 +122,9 @@ func (s *Service) Own(ctx context.Context, id chat.BranchID) (chat.BranchID, err
 	if err != nil || known {
 		return own, err
 	}
+	if err := s.commitThrough(ctx, tip); err != nil { // it may be a turn of this device, after which the other one began the branch
+		return "", err
+	}
 	session, err := s.store.Session(ctx, b.SessionID)
 	if err != nil {
 		return "", err
@@ -132,6 +133,14 @@ func (s *Service) Own(ctx context.Context, id chat.BranchID) (chat.BranchID, err
 		SessionID: b.SessionID, Branch: id, After: tip.ID, Activate: session.ActiveBranch == id, KeepPins: true, Continues: true,
 	})
 	return child.ID, err
+}
+
+// commitThrough commits a turn that has ended, and those before it, unless another device does.
+func (s *Service) commitThrough(ctx context.Context, t chat.Turn) error {
+	if !t.Pending() && t.Phase != chat.PhaseFailed { // pending turns may precede a failed one
+		return nil
+	}
+	return s.commit.CommitThrough(ctx, t)
 }
 
 // labelOr returns the label or, if it is empty, a name made from the turn at which the branch begins.

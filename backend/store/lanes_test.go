@@ -88,6 +88,10 @@ func (d *device) own(id chat.BranchID, activate bool) chat.BranchID {
 	if known {
 		return own
 	}
+	if b, err := d.Branch(d.ctx, tip.BranchID); tip.ID != "" && !b.Elsewhere {
+		d.ok(err)
+		d.commitAll(tip.BranchID)
+	}
 	if base, turns, err := d.ForkBase(d.ctx, id, p.After); len(turns) > 0 {
 		d.ok(err)
 		p.Fallback = &chat.ForkState{Summary: base.Summary + "\n- more", TokenCount: 5}

@@ -157,3 +157,29 @@ func asJSON(t *testing.T, v any) string {
 	}
 	return string(b)
 }
+
+// TestAForeignBranchAfterATurnInNoState: another device began a branch after a turn of this one that no state covers yet, as when a
+// model that summarizes cannot be reached. A message there is written all the same.
+func TestAForeignBranchAfterATurnInNoState(t *testing.T) {
+	a := withTools(t)
+	a.provider.script(call{events: []string{text("all"), done}})
+	if began := a.send("go"); !began.Pending() {
+		t.Fatalf("%+v", began)
+	}
+	b := a.elsewhere()
+	if _, _, err := b.store.Depart(t.Context(), []byte("{}")); err != nil { // data directories of tests are copies of one
+		t.Fatal(err)
+	}
+	own, err := b.branches.Own(t.Context(), b.branch.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.take(b)
+	a.branch.ID = own
+	a.provider.script(call{events: []string{text("more"), done}})
+	sent := a.send("and on")
+	a.is(sent, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "more")
+	if sent.BranchID == own {
+		t.Error("it was written to the branch of the other device")
+	}
+}
