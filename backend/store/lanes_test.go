@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -345,6 +346,31 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	if other.core.Device().ID == id {
 		t.Error("restored data is the same device")
 	}
+}
+
+// TestRestoredDataIsAnotherDevice: each time, because what was written after the backup may be on other machines.
+func TestRestoredDataIsAnotherDevice(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("kept")
+	f.full(main.ID, "a question", "an answer")
+	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	id, _ := f.ThisDevice()
+	known := map[string]bool{id: true}
+	f.ok(f.Store.Close())
+	for range 2 {
+		_, err := archiveOf(f.dir).Restore(f.ctx, backup, agreed)
+		f.ok(err)
+		f.open()
+		if id, _ = f.ThisDevice(); known[id] {
+			t.Errorf("restored as %s, of %v", id, known)
+		}
+		known[id] = true
+		if b, err := f.Branch(f.ctx, main.ID); err != nil || !b.Elsewhere {
+			t.Errorf("it writes to the branch of before: %+v, %v", b, err)
+		}
+		f.ok(f.Store.Close())
+	}
+	f.open()
 }
 
 // TestRestoredDataContinuesUnderItsName: after a restore each session continues on a branch of the new device. On the same

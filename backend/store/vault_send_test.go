@@ -14,15 +14,16 @@ import (
 	"contextinfinity/backend/vault"
 )
 
-// TestWhatIsDamagedIsNotSent: a session with damage is named and stays here, and everything else is sent.
+// TestWhatIsDamagedIsNotSent: damage is named, it and what follows it in a session stay here, and everything else is sent.
 func TestWhatIsDamagedIsNotSent(t *testing.T) {
 	for what, damage := range map[string]string{
-		"a hash":                `UPDATE events SET hash = zeroblob(32) WHERE session_id = @s AND type = 'turn_finalized'`,
-		"the hash before":       `UPDATE events SET prev_hash = zeroblob(32) WHERE session_id = @s AND type = 'turn_finalized'`,
-		"a payload":             `UPDATE events SET payload = substr(payload, 1, 5) WHERE session_id = @s AND type = 'turn_accepted'`,
-		"what a payload says":   `UPDATE events SET payload = (SELECT payload FROM events WHERE type = 'turn_finalized' LIMIT 1) WHERE session_id = @s AND type = 'turn_accepted'`,
-		"an event that is gone": `DELETE FROM events WHERE session_id = @s AND type = 'turn_prepared'`,
-		"a manifest":            `UPDATE turns SET manifest = NULL WHERE session_id = @s`,
+		"a hash":                 `UPDATE events SET hash = zeroblob(32) WHERE session_id = @s AND type = 'turn_finalized'`,
+		"the hash before":        `UPDATE events SET prev_hash = zeroblob(32) WHERE session_id = @s AND type = 'turn_finalized'`,
+		"a payload":              `UPDATE events SET payload = substr(payload, 1, 5) WHERE session_id = @s AND type = 'turn_accepted'`,
+		"what a payload says":    `UPDATE events SET payload = (SELECT payload FROM events WHERE type = 'turn_finalized' LIMIT 1) WHERE session_id = @s AND type = 'turn_accepted'`,
+		"a payload that is gone": `UPDATE events SET payload = NULL WHERE session_id = @s AND type = 'turn_accepted'`,
+		"an event that is gone":  `DELETE FROM events WHERE session_id = @s AND type = 'turn_prepared'`,
+		"a manifest":             `UPDATE turns SET manifest = NULL WHERE session_id = @s`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			all, sound := members(t, 2, true)

@@ -450,11 +450,11 @@ func TestAnotherVaultDuringADeletion(t *testing.T) {
 	}
 }
 
-// TestASessionIsDeletedDuringADeletion: a session in which a text is replaced, and what says so of the deletion has not come, is
-// deleted elsewhere. What was continued here is kept all the same. Until then there is no bundle of it.
-func TestASessionIsDeletedDuringADeletion(t *testing.T) {
+// replacedAtB returns two devices and a session in which a text is replaced at B, and what says so of the deletion has not come.
+func replacedAtB(t *testing.T) (a, b *member, s chat.Session) {
+	t.Helper()
 	all, s := members(t, 2, true)
-	a, b := all[0], all[1]
+	a, b = all[0], all[1]
 	a.full(s.ActiveBranch, "a secret question", "an answer")
 	a.sync()
 	a.deleteTurn(a.turnWith(s.ID, "a secret question"))
@@ -467,6 +467,13 @@ func TestASessionIsDeletedDuringADeletion(t *testing.T) {
 	if out, err := b.vault.Sync(b.ctx); err != nil || len(out.Problems) == 0 || !b.uncertified(s.ID) {
 		t.Fatalf("%+v %v, of %v", out, err, logs)
 	}
+	return a, b, s
+}
+
+// TestASessionIsDeletedDuringADeletion: a session in which a text is replaced, and what says so of the deletion has not come, is
+// deleted elsewhere. What was continued here is kept all the same. Until then there is no bundle of it.
+func TestASessionIsDeletedDuringADeletion(t *testing.T) {
+	a, b, s := replacedAtB(t)
 	if _, err := b.WriteBundle(b.ctx, s.ID, io.Discard, true); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("a bundle: %v", err)
 	}
@@ -481,7 +488,20 @@ func TestASessionIsDeletedDuringADeletion(t *testing.T) {
 		t.Errorf("%+v, %v", out, b.conversations())
 	}
 	b.verifyClean()
-	settle(t, all)
+	settle(t, []*member{a, b})
+}
+
+// TestADeletionIsCertifiedByABundle: what says so of a deletion may also come in a bundle. Then the session is whole.
+func TestADeletionIsCertifiedByABundle(t *testing.T) {
+	a, b, s := replacedAtB(t)
+	b.full(b.own(s.ActiveBranch, true), "continued by B", "an answer")
+	if out := b.take(a.give(s.ID)); out.Outcome != chat.ImportMerged || b.uncertified(s.ID) {
+		t.Errorf("it still waits, after %+v", out)
+	}
+	b.give(s.ID)
+	b.verifyClean()
+	carry(t, a.folder, b.folder, nil)
+	b.sync()
 }
 
 // TestADocumentOfARetry: a document that only retries of the deleted turn name too is not used by something else.

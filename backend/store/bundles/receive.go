@@ -112,11 +112,16 @@ func (s *Bundles) receive(ctx context.Context, session chat.SessionID, parcels [
 // Uncertified returns the sessions with a payload that a vault has in place of another one, and of which the event that says so
 // has not come.
 func (s *Bundles) Uncertified(ctx context.Context) ([]chat.SessionID, error) {
-	return core.Query(ctx, s, opReceive, func(db *gorm.DB) ([]chat.SessionID, error) {
+	return core.Query(ctx, s, opReceive, func(db *gorm.DB) (out []chat.SessionID, err error) {
 		all, err := core.SessionsReplaced(db)
-		var out []chat.SessionID
 		for _, id := range slices.Sorted(maps.Keys(all)) {
-			out = append(out, chat.SessionID(id))
+			open, err := core.Uncertified(db, id)
+			if err != nil {
+				return nil, err
+			}
+			if open {
+				out = append(out, chat.SessionID(id))
+			}
 		}
 		return out, err
 	})
@@ -193,10 +198,9 @@ func (a *assembled) Read(do func(ledger.Event, []bundle.Content) error) (torn bo
 		}
 		return bundle.ReadLedger(a.session, a.lanes, a.last, a.tails, a.deletions, a.merged(here), func(e ledger.Event, contents []bundle.Content) (err error) {
 			if a.whole {
-				contents, err = x.contentsOf(e)
-			}
-			if err != nil {
-				return err
+				if contents, err = x.contentsOf(e); err != nil {
+					return err
+				}
 			}
 			return do(e, contents)
 		})

@@ -298,20 +298,20 @@ func (c *cutter) add(r schema.EventRow) error {
 	e := r.Event(payload)
 	e.Seq, e.LaneSeq = e.Number(), 0
 	p := bundle.Parcel{Event: e}
-	if p.Contents, err = c.x.contentsOf(e); err != nil {
-		return err
-	}
 	if e.Type == ledger.EventContentDeleted {
-		if p.Contents, err = c.replacements(e); err != nil {
-			return err
-		}
+		p.Contents, err = c.replacements(e)
+	} else {
+		p.Contents, err = c.x.contentsOf(e)
+	}
+	if err != nil {
+		return err
 	}
 	if keys, err := importKeys(c.x.db, r); err != nil {
 		return err
 	} else if len(keys) > 0 {
 		p.Contents = keys
 	}
-	if e.Payload != nil && !e.Intact() {
+	if !e.Intact() {
 		if of, _ := c.known.Lacks(e.Spot(), e.Payload); len(of) == 0 { // damaged, or the event that names it has not come
 			return sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), errors.New("its content is not what was stored"))
 		}

@@ -31,11 +31,11 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if err != nil {
 			return err
 		}
-		early := ledger.Deletions{}
-		if err := core.ReplacedIn(db, string(session), early); err != nil {
+		open, err := core.Uncertified(db, string(session))
+		if err != nil {
 			return err
 		}
-		if len(early) > 0 { // a bundle has no seal that would certify it
+		if open { // a bundle has no seal that would certify it
 			return sqlite.Conflict("Something in the session was permanently deleted on another computer, and what says so there has not arrived. It was not exported.").
 				WithHint("wait until the folder is synchronized completely, or synchronize the other devices")
 		}
@@ -234,8 +234,8 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	return t.result("steps", e.Entity)
 }
 
-// context returns a turn's manifest and what was retrieved for it. A context that has since been assembled again has
-// neither.
+// context returns a turn's manifest and what was retrieved for it. Of a context that has since been assembled again only what is
+// still the same is known.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	var t collector
 	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) {

@@ -51,6 +51,16 @@ func SessionsReplaced(db *gorm.DB) (map[string]bool, error) {
 	return schema.SetOf(ids), err
 }
 
+// Uncertified reports whether no event here says so of something that PutReplaced noted.
+func Uncertified(db *gorm.DB, session string) (bool, error) {
+	early, err := replacedOf(db, session)
+	if err != nil || len(early) == 0 {
+		return false, err
+	}
+	known, err := DeletionsIn(db, session)
+	return slices.ContainsFunc(early, func(r ledger.DeletedEvent) bool { return !known.Names(r) }), err
+}
+
 func replacedOf(db *gorm.DB, session string) (out []ledger.DeletedEvent, err error) {
 	_, err = settingOf(db, ReplacedKey+session, &out)
 	return out, err

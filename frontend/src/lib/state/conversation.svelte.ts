@@ -199,7 +199,7 @@ export class ConversationState {
     const serial = ++this.#serial;
     this.#requests++;
     this.#opening = true;
-    const elsewhere = this.#isElsewhere(sessionId, branchId);
+    const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
     if (elsewhere) for (const listener of this.#navigateListeners) listener();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
@@ -232,18 +232,8 @@ export class ConversationState {
   /** Switches the session to another of its branches. A conversation opened meanwhile stays open. */
   async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
     const isCurrent = this.request();
-    if (this.#isElsewhere(sessionId, branchId)) void this.#draft.leave(); // text typed from now on is for that branch, however long this takes
-    try {
-      await this.#backend.sessions.switch(sessionId, branchId);
-    } catch (error) {
-      if (isCurrent()) await this.#draft.stay();
-      throw error;
-    }
+    await this.#backend.sessions.switch(sessionId, branchId);
     if (isCurrent()) await this.open(sessionId, branchId);
-  }
-
-  #isElsewhere(sessionId: string, branchId: string): boolean {
-    return sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
   }
 
   async loadOlder(): Promise<void> {

@@ -359,26 +359,6 @@ describe('a slow program', () => {
     expect([saves(), backend.store.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
   });
 
-  it.each([true, false])('keeps text that is typed while another branch is opened, which succeeds: %s', async (succeeds) => {
-    await started();
-    await send('First');
-    await until(() => app.conversation.newest?.state === 'head');
-    const { branchId: before } = app.conversation;
-    const other = await backend.sessions.fork(app.conversation.newest!.id, false, '');
-    app.draft.typed = 'for the first branch';
-    const answer = backend.hold('sessions.switch');
-    const switched = app.conversation.switchBranch(other.id);
-    await vi.advanceTimersByTimeAsync(400);
-    app.draft.typed = 'for the other one';
-    if (!succeeds) backend.failNext('sessions.switch', { message: 'The database is busy' });
-    answer();
-    await (succeeds ? switched : expect(switched).rejects.toThrow('The database is busy'));
-    await vi.advanceTimersByTimeAsync(400);
-    const draftOf = (branch: string) => backend.store.branch(branch).draft.text;
-    const want = succeeds ? ['for the other one', 'for the first branch', 'for the other one'] : ['for the first branch\n\nfor the other one', 'for the first branch\n\nfor the other one', ''];
-    expect([app.draft.text, draftOf(before), draftOf(other.id)]).toEqual(want);
-  });
-
   it('keeps text that is typed while a queued message is taken back', async () => {
     await started();
     await send('First');
