@@ -301,8 +301,11 @@ func TestTheLastValueCounts(t *testing.T) {
 	a.ok(a.SetFolder(a.ctx, []chat.SessionID{s.ID}, "work"))
 	a.ok(a.RenameSession(a.ctx, s.ID, "by A"))
 	fromA := a.give(s.ID)
-	a.take(b.give(s.ID))
-	b.take(fromA)
+	for _, out := range []chat.Imported{a.take(b.give(s.ID)), b.take(fromA)} {
+		if out.Outcome != chat.ImportMerged {
+			t.Errorf("%+v", out)
+		}
+	}
 	for _, d := range all {
 		got, err := d.Session(d.ctx, s.ID)
 		d.ok(err)
