@@ -31,7 +31,7 @@ var errDiverged = chat.Errorf(chat.CodeConflict, opReceive,
 
 // Lanes returns the number of the last event of each lane of a session; none if it does not exist here.
 func (s *Bundles) Lanes(ctx context.Context, session chat.SessionID) (map[string]int64, error) {
-	return core.Query(ctx, s, "vault.lanes", func(db *gorm.DB) (map[string]int64, error) { return core.LanesUpTo(db, session, 0) })
+	return core.Query(ctx, s, "vault.lanes", func(db *gorm.DB) (map[string]int64, error) { return core.LastNumbers(db, session) })
 }
 
 // DeletedHere reports whether a session was permanently deleted, here or in the vault.

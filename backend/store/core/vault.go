@@ -143,12 +143,8 @@ func EventAt(db *gorm.DB, session chat.SessionID, at ledger.Spot) ([]schema.Even
 const eventAt = `SELECT * FROM events WHERE session_id = ? AND lane = ? AND lane_seq = ? AND lane_seq <> 0
 	UNION ALL SELECT * FROM events WHERE session_id = ? AND event_seq = ? AND lane = ? AND lane_seq = 0`
 
-// LanesUpTo returns the number of the last event of each lane of a session, without the events that were stored here after
-// one; 0: with all.
-func LanesUpTo(db *gorm.DB, session chat.SessionID, upTo int64) (map[string]int64, error) {
-	if upTo == 0 {
-		upTo = math.MaxInt64
-	}
-	tails, err := TailsUpTo(db, string(session), upTo)
+// LastNumbers returns the number of the last event of each lane of a session.
+func LastNumbers(db *gorm.DB, session chat.SessionID) (map[string]int64, error) {
+	tails, err := TailsUpTo(db, string(session), math.MaxInt64)
 	return tails.Numbers(), err
 }

@@ -138,7 +138,7 @@ func (s *Deletion) DeleteAsSeen(
 	ctx context.Context, session chat.SessionID, seen map[string]int64,
 ) (chat.Receipt, error) {
 	return s.delete(ctx, []target{{kind: chat.DeletionSession, id: string(session)}}, nil, func(t *core.Tx) error {
-		lanes, err := core.LanesUpTo(t.DB, session, 0)
+		lanes, err := core.LastNumbers(t.DB, session)
 		if err == nil && !maps.Equal(lanes, seen) {
 			err = sqlite.Conflict("The session went on while it was to be deleted; nothing was deleted.")
 		}

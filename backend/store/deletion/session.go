@@ -48,7 +48,7 @@ func (e *Operation) gone(id string) error {
 	if err != nil {
 		return err
 	}
-	knew, err := core.LanesUpTo(e.DB, session, 0)
+	knew, err := core.LastNumbers(e.DB, session)
 	if err == nil {
 		err = e.rowsOf(id)
 	}
