@@ -196,6 +196,16 @@ export class ConversationState {
 
   /** Opens a session at its end. The later of two calls wins, in whichever order the replies arrive. */
   async open(sessionId: string, branchId = ''): Promise<void> {
+    const serial = this.#serial + 1;
+    try {
+      await this.#open(sessionId, branchId);
+    } catch (error) {
+      if (serial === this.#serial) this.#error = toBackendError(error);
+    }
+  }
+
+  /** Text that is typed from the call on is for the branch that is being opened, or stays here if that fails. */
+  async #open(sessionId: string, branchId: string, prepare?: () => Promise<unknown>): Promise<void> {
     const serial = ++this.#serial;
     this.#requests++;
     this.#opening = true;
@@ -203,15 +213,15 @@ export class ConversationState {
     if (elsewhere) for (const listener of this.#navigateListeners) listener();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
+      await prepare?.();
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
       if (serial !== this.#serial) return;
       this.#jump++;
       this.#adopt(snapshot);
       this.#intent = { to: 'end', turnId: '' };
     } catch (error) {
-      if (serial !== this.#serial) return;
-      this.#error = toBackendError(error);
-      await this.#draft.stay();
+      if (serial === this.#serial) await this.#draft.stay();
+      throw error;
     } finally {
       if (serial === this.#serial) this.#opened();
     }
@@ -231,9 +241,7 @@ export class ConversationState {
 
   /** Switches the session to another of its branches. A conversation opened meanwhile stays open. */
   async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
-    const isCurrent = this.request();
-    await this.#backend.sessions.switch(sessionId, branchId);
-    if (isCurrent()) await this.open(sessionId, branchId);
+    await this.#open(sessionId, branchId, () => this.#backend.sessions.switch(sessionId, branchId));
   }
 
   async loadOlder(): Promise<void> {

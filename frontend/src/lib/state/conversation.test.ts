@@ -359,6 +359,64 @@ describe('a slow program', () => {
     expect([saves(), backend.store.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
   });
 
+  it.each([true, false])('keeps text that is typed while another branch is opened, which succeeds: %s', async (succeeds) => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const { branchId: before } = app.conversation;
+    const other = await backend.sessions.fork(app.conversation.newest!.id, false, '');
+    app.draft.typed = 'for the first branch';
+    const answer = backend.hold('sessions.switch');
+    const switched = app.conversation.switchBranch(other.id);
+    await vi.advanceTimersByTimeAsync(400);
+    app.draft.typed = 'for the other one';
+    if (!succeeds) backend.failNext('sessions.switch', { message: 'The database is busy' });
+    answer();
+    await (succeeds ? switched : expect(switched).rejects.toThrow('The database is busy'));
+    await vi.advanceTimersByTimeAsync(400);
+    const draftOf = (branch: string) => backend.store.branch(branch).draft.text;
+    const want = succeeds ? ['for the other one', 'for the first branch', 'for the other one'] : ['for the first branch\n\nfor the other one', 'for the first branch\n\nfor the other one', ''];
+    expect([app.draft.text, draftOf(before), draftOf(other.id)]).toEqual(want);
+  });
+
+  it('reads the draft of a branch that could not be left only when it is saved', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const other = await backend.sessions.fork(app.conversation.newest!.id, false, '');
+    const saved = backend.hold('sessions.saveDraft');
+    app.draft.typed = 'being saved';
+    await vi.advanceTimersByTimeAsync(400);
+    backend.failNext('sessions.switch', { message: 'The database is busy' });
+    const switched = expect(app.conversation.switchBranch(other.id)).rejects.toThrow('The database is busy');
+    await vi.advanceTimersByTimeAsync(400);
+    saved();
+    await switched;
+    expect(app.draft.text).toBe('being saved');
+  });
+
+  it('opens a fork that was requested while another branch is opened, in whichever order they return', async () => {
+    for (const first of ['sessions.switch', 'sessions.fork'] as const) {
+      await started();
+      await send('First');
+      await until(() => app.conversation.newest?.state === 'head');
+      const turn = app.conversation.newest!;
+      const other = await backend.sessions.fork(turn.id, false, 'other');
+      const answers = { 'sessions.switch': backend.hold('sessions.switch'), 'sessions.fork': backend.hold('sessions.fork') };
+      const switched = app.conversation.switchBranch(other.id);
+      const forked = app.turnActions.fork(turn, 'fork');
+      await vi.advanceTimersByTimeAsync(50);
+      app.draft.typed = 'written meanwhile';
+      answers[first]();
+      await (first === 'sessions.switch' ? switched : forked);
+      answers[first === 'sessions.switch' ? 'sessions.fork' : 'sessions.switch']();
+      await Promise.all([switched, forked]);
+      const branch = app.conversation.branches.find(({ id }) => id === app.conversation.branchId);
+      expect(branch?.label).toBe('fork');
+      app.stop();
+    }
+  });
+
   it('keeps text that is typed while a queued message is taken back', async () => {
     await started();
     await send('First');
@@ -483,8 +541,13 @@ describe('a draft', () => {
     const other = await backend.sessions.create('Other');
     app.draft.typed = 'Hello';
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
-    await app.navigation.openSession(other.id);
+    const opens = backend.hold('sessions.open');
+    const opened = app.navigation.openSession(other.id);
+    await vi.advanceTimersByTimeAsync(50);
     expect([app.draft.text, app.draft.unsavedWhy?.message]).toEqual(['', 'The disk is full']);
+    backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
+    opens();
+    await opened;
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
     await vi.advanceTimersByTimeAsync(3_000);
     await app.navigation.openSession(sessionId);

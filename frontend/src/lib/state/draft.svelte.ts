@@ -191,14 +191,14 @@ export class DraftState {
 
   /** Another branch is about to open: text typed from here on is for that one. */
   async leave(): Promise<void> {
-    const saved = this.flush();
+    void this.flush();
     if (this.#branchId !== '') {
       if (this.#branchId === this.#sendingBranch && this.#unsaved) this.#leftWith = this.#current();
       this.#left = this.#branchId;
       this.#branchId = '';
       this.#take(nothing);
     }
-    await saved;
+    await this.#saving; // also what was being saved before: `stay` reads it
   }
 
   /** It could not be opened: returns to the branch that was left, with the text typed since. */
