@@ -184,8 +184,9 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 		Count: func(s string) int { return counter{}.Count("", s) },
 	})
 	var out []recall.Passage
+	asks := !retrieval.AsksNothing(retrieval.Ends(q.Text))
 	for _, a := range found.Artifacts {
-		if a.Keyword > 0 || a.Similarity >= minSimilarity {
+		if a.Keyword > 0 || a.Similarity >= minSimilarity && asks {
 			out = append(out, passage(a))
 		}
 	}
@@ -195,7 +196,7 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 func passage(a retrieval.Artifact) recall.Passage {
 	p := recall.Passage{
 		TurnID: a.SourceTurn, SessionID: a.SessionID, SessionTitle: a.SessionTitle, Role: a.Role, Name: a.Speaker,
-		Text: artifactText(a), At: a.At, Score: a.Score,
+		Text: artifactText(a), At: a.At, Score: a.Score, ByMeaning: a.Keyword == 0,
 	}
 	if a.File != nil {
 		p.Document = a.File.Name

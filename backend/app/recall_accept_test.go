@@ -238,6 +238,30 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 }
 
+// In the first minutes recall finds what was said in other words, and quotes nothing for what is only stated.
+func TestRecallInTheFirstMinutes(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t, "")
+	session := ""
+	for _, said := range []string{
+		"Hi, I'm Tom and I live in Lisbon since March.", "My dog Rex was at the vet today.", "I'm allergic to peanuts.", "My sister Anna is getting married in June.",
+		"The server room is on the third floor.",
+	} {
+		s := d.send(session, said, "--model", "recall", "--wait", "indexed")
+		if session = s.SessionID; strings.Contains(s.Text, "> ") {
+			t.Errorf("%q is answered by %s", said, s.Text)
+		}
+	}
+	for question, quote := range map[string]string{
+		"do I own a pet?": "My dog Rex", "any food I should avoid?": "allergic", "what city am I based in?": "Lisbon", "when is the wedding?": "in June",
+		"where are the machines kept?": "third floor", "what is my favourite colour?": "I found nothing", "how is the weather?": "I found nothing",
+	} {
+		if s := d.send(session, question, "--model", "recall"); !strings.Contains(s.Text, quote) {
+			t.Errorf("%q is answered by %s", question, s.Text)
+		}
+	}
+}
+
 // What only another branch of the session has, as after an edit, is named and not called missing.
 func TestRecallNamesWhatAnEditReplaced(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -110,7 +111,8 @@ func (v *similar) meaning(n int64) float64 {
 
 // background is a sample of a namespace's vectors. Embedders have no common scale: unrelated texts have a cosine of 0.1
 // with one and of 0.7 with another, and short questions are less similar to everything than long ones. So a cosine is
-// compared with those of the same query with the sample.
+// compared with those of the same query with the sample. What is said again and again is in it once: with many copies of one
+// text, every other one would be far from usual.
 type background struct {
 	sample [][]float32
 	mean   []float32
@@ -122,7 +124,7 @@ const (
 	// fewVectors say little about what is usual. That many unrelated ones, with cosines of deviation supposedDeviation
 	// from 0, are then added in thought.
 	fewVectors        = 32
-	supposedDeviation = 0.1
+	supposedDeviation = 0.06
 )
 
 // supposed is the number of vectors that are added in thought.
@@ -145,16 +147,33 @@ func (e *Engine) backgroundOf(ctx context.Context, ns chat.Namespace) (backgroun
 	if err != nil {
 		return background{}, err
 	}
-	known = background{sample: sample, mean: make([]float32, ns.Embedder.Dimension), total: ns.Total}
+	known = background{mean: make([]float32, ns.Embedder.Dimension), total: ns.Total}
 	for _, vector := range sample {
+		if !slices.ContainsFunc(known.sample, func(other []float32) bool { return alike(vector, other) }) {
+			known.sample = append(known.sample, vector)
+		}
+	}
+	for _, vector := range known.sample {
 		for i, x := range vector {
-			known.mean[i] += x / (float32(len(sample)) + float32(known.supposed()))
+			known.mean[i] += x / (float32(len(known.sample)) + float32(known.supposed()))
 		}
 	}
 	e.mu.Lock()
 	e.backgrounds[ns.ID] = known
 	e.mu.Unlock()
 	return known, nil
+}
+
+// alike reports whether two vectors of length 1 have a cosine of at least 0.98, by the square of their distance.
+func alike(a, b []float32) bool {
+	square := float32(0)
+	for i := range min(len(a), len(b)) {
+		d := a[i] - b[i]
+		if square += d * d; square > 2*(1-0.98) {
+			return false
+		}
+	}
+	return true
 }
 
 // relative returns the direction of a query from the mean of the sample, and the distribution of its cosines with the
@@ -174,6 +193,10 @@ func (b background) relative(query []float32) ([]float32, distribution) {
 	}
 	n, sum, squares := float64(len(b.sample))+b.supposed(), 0.0, b.supposed()*supposedDeviation*supposedDeviation
 	for _, vector := range b.sample {
+		if alike(vector, query) { // the same question, asked before
+			n--
+			continue
+		}
 		c := dot(out, vector)
 		sum += c
 		squares += c * c

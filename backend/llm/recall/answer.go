@@ -12,6 +12,10 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// nearest is the maximum number of passages in an answer if none has a word of the question: further ones are usually about
+// something else.
+const nearest = 2
+
 // answer returns the complete text and the turns that it quotes. Pinned facts come first, because they apply to the
 // whole conversation.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
@@ -29,6 +33,10 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	}
 	found = selectPassages(found, req.Limit)
 	facts := factsAbout(req.Facts, terms, req.Limit)
+	byMeaning := len(facts) == 0 && !slices.ContainsFunc(found, func(p Passage) bool { return !p.ByMeaning })
+	if byMeaning {
+		found = found[:min(len(found), nearest)]
+	}
 	asksNothing := retrieval.AsksNothing(retrieval.Ends(req.Query))
 	if len(found)+len(facts) == 0 {
 		if asksNothing {
@@ -48,6 +56,9 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		sb.WriteString(w.saved)
 	}
 	fmt.Fprintf(&sb, w.introduction, p.date(w, p.now.Now()))
+	if byMeaning {
+		sb.WriteString(w.byMeaning)
+	}
 	sb.WriteString(quoteFacts(w.projectFacts, facts, true, terms))
 	sb.WriteString(quoteFacts(w.sessionFacts, facts, false, terms))
 	var turns []chat.TurnID

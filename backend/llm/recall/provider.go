@@ -55,6 +55,7 @@ type Passage struct {
 	Text         string
 	At           time.Time
 	Score        float64 // higher is better
+	ByMeaning    bool    // it has no word of the question
 }
 
 // defaultLimit is the maximum number of passages in an answer.

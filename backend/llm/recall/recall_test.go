@@ -134,6 +134,23 @@ func TestNoResults(t *testing.T) {
 	}
 }
 
+// TestNearestInMeaning: an answer without any word of the question says so, and quotes only the nearest.
+func TestNearestInMeaning(t *testing.T) {
+	var found []Passage
+	for i := range 4 {
+		found = append(found, Passage{TurnID: chat.TurnID(fmt.Sprint("T", i)), SessionID: "s", Role: chat.RoleUser, Text: fmt.Sprint("passage ", i), Score: 0.9 - float64(i)/10, ByMeaning: true})
+	}
+	_, p := ask(t, provider(&memory{turns: 5, found: found}), "do I own a pet?", true)
+	if text := p.Result.Text(); !strings.Contains(text, english.byMeaning) || strings.Count(text, "> passage") != nearest {
+		t.Errorf("%s", text)
+	}
+	found[3].ByMeaning = false
+	_, p = ask(t, provider(&memory{turns: 5, found: found}), "do I own a pet?", true)
+	if text := p.Result.Text(); strings.Contains(text, english.byMeaning) || strings.Count(text, "> passage") != len(found) {
+		t.Errorf("%s", text)
+	}
+}
+
 // TestAStatementIsSaved: the answer to a message that asks nothing begins with what happened to it.
 func TestAStatementIsSaved(t *testing.T) {
 	const fact = "My sister Anna lives in Lisbon."

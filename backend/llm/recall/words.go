@@ -10,6 +10,7 @@ import (
 // texts are the fixed sentences of recall in one language. Quotations are not translated.
 type texts struct {
 	introduction               string // with the date
+	byMeaning                  string // after it, if nothing has a word of the question
 	notFound                   string // if every session was searched
 	notFoundIn                 string // with one of scopeNames, if only that scope was searched
 	scopeNames                 map[chat.Scope]string
@@ -28,6 +29,7 @@ type texts struct {
 
 var english = texts{
 	introduction: "From your own history, as of %s. This is **recall**: it quotes what you wrote and the answers you got, and adds nothing.\n",
+	byMeaning:    "None of it has a word of your question: it is what comes nearest in meaning, and may be about something else.\n",
 	notFound: "I found nothing about that in your history.\n\n" +
 		"This is **recall**: it searches every session kept here, by words and by similarity, and quotes what it finds. " +
 		"Try a name, a number or a rarer word from the conversation. " +
@@ -59,6 +61,7 @@ var english = texts{
 
 var german = texts{
 	introduction: "Aus Ihrem eigenen Verlauf, Stand %s. Dies ist **recall**: Es zitiert, was Sie geschrieben haben und was Ihnen geantwortet wurde, und fügt nichts hinzu.\n",
+	byMeaning:    "Nichts davon enthält ein Wort Ihrer Frage: Es kommt ihr in der Bedeutung am nächsten und kann von etwas anderem handeln.\n",
 	notFound: "Dazu habe ich in Ihrem Verlauf nichts gefunden.\n\n" +
 		"Dies ist **recall**: Es durchsucht jede hier aufbewahrte Sitzung nach Wörtern und nach Ähnlichkeit und zitiert, was es findet. " +
 		"Versuchen Sie es mit einem Namen, einer Zahl oder einem selteneren Wort aus der Unterhaltung. " +
@@ -96,6 +99,7 @@ var germanMonths = [12]string{
 
 var chinese = texts{
 	introduction: "以下内容来自您自己的历史记录，截至 %s。这是 **recall**：它只引用您写过的内容和得到的回答，不添加任何内容。\n",
+	byMeaning:    "其中没有您问题中的词语：这是意思最接近的内容，也可能与此无关。\n",
 	notFound: "在您的历史记录中没有找到相关内容。\n\n" +
 		"这是 **recall**：它按词语和相似度搜索保存在此的所有会话，并引用找到的内容。" +
 		"请试试对话中的名称、数字或较少见的词语。" +
