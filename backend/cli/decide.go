@@ -15,7 +15,8 @@ func rerunVerbs() []verb {
 final answer is regenerated on a new branch, which becomes the active one. An unsent message is sent.`,
 			func(s *Services) startAnswer { return s.Turns.Retry }),
 		rerunVerb("continue", "Ask the model to continue an incomplete answer",
-			"Prints the partial answer, then the rest as it arrives.",
+			`Prints the partial answer, then the rest as it arrives. The rest of one that was stopped, kept or cut short
+becomes a turn of its own, and is printed alone.`,
 			func(s *Services) startAnswer { return s.Turns.Continue }),
 		rerunVerb("resend", "Send a message that a crash left unsent", "",
 			func(s *Services) startAnswer { return s.Turns.SendUnsent }),
@@ -84,10 +85,11 @@ func rerun(ctx context.Context, r *run, continues bool, start startAnswer) (repl
 	return r.answered(ctx, r.s, end, answer, r.level())
 }
 
-// existingAnswer returns the existing part of the answer that is kept and printed first. A retry of a continuation
-// keeps what preceded it, so the stream is muted and only the complete answer is printed.
+// existingAnswer returns the existing part of the answer that is kept and printed first; of a final one nothing is, whose
+// rest is a turn of its own. A retry of a continuation keeps what preceded it, so the stream is muted and only the
+// complete answer is printed.
 func (s *Services) existingAnswer(ctx context.Context, st *stream, t chat.Turn, continues bool) (chat.Blocks, error) {
-	if continues {
+	if continues && !t.Phase.Finalized() {
 		part, err := s.Turns.Answer(ctx, t)
 		return part.Blocks, err
 	}

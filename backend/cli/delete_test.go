@@ -56,6 +56,9 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 	if out := h.run("show", other.SessionID).exits(0).out; !strings.Contains(out, "[erased]") || strings.Contains(out, "nothing") {
 		t.Errorf("%s", out)
 	}
+	if r := h.run("retry", other.TurnID).exits(1); !strings.Contains(r.err, "nothing to send again") {
+		t.Errorf("what was deleted is sent: %s", r.err)
+	}
 	list, _ := h.run("receipts", "--json").exits(0).document()["receipts"].([]any)
 	if len(list) != 2 {
 		t.Errorf("%v", list)

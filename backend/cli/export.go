@@ -78,7 +78,7 @@ func checkExport(_ context.Context, r *run) error {
 	case stdout && r.json:
 		return usageHint("name a file, or omit --json", "--json and -o - both write to stdout.")
 	case sealed && (part || format != "" && format != string(exporting.FormatBundle)):
-		return usageHint("omit --format, --branch and --turn, or the passphrase",
+		return usageHint("omit --format, --branch and --turn, or the passphrase; that of sealed data is --data-passphrase-file",
 			"Only a bundle, of whole sessions, can be sealed; the other formats are plain.")
 	case stdout && r.out.terminal && (r.on("all") || bundle):
 		return usageHint("name a file, or write it into a pipe", "A terminal cannot show a zip.")
@@ -116,6 +116,15 @@ func export(ctx context.Context, r *run) (reply, error) {
 		q.Scope, q.Branch = exporting.ScopeBranch, r.branch.ID
 	case !r.on("all"):
 		q.Scope = exporting.ScopeSession
+	}
+	if q.Scope == exporting.ScopeAll && !q.Archived {
+		archived, err := r.s.Store.Sessions(ctx, chat.SessionQuery{Archived: true})
+		if err != nil {
+			return reply{}, err
+		}
+		if n := len(archived); n > 0 {
+			r.notef("left out, because archived: %s (--archived includes them)", plural(n, "session"))
+		}
 	}
 	if r.text("output") == "-" {
 		return r.exportToStdout(ctx, q)

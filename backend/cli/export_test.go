@@ -120,6 +120,10 @@ func TestExportOfAll(t *testing.T) {
 	if len(z.File) != 2 || z.File[0].Name != "Ships + sails.html" || z.File[1].Name != "index.html" || got.Sessions != 1 || got.Turns != 2 {
 		t.Errorf("%+v, %d files", got, len(z.File))
 	}
+	h.run("sessions", "archive", string(h.onlySession().Session.ID)).exits(0)
+	if r := h.runIn(dir, "export", "--all", "--format", "md").exits(1); !strings.Contains(r.err, "1 session (--archived") {
+		t.Errorf("what is archived is left out silently: %s", r.err)
+	}
 }
 
 // Export works while a window is open, because it only reads.

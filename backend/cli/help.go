@@ -36,7 +36,11 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 		heading = "Flags of the window"
 	}
 	writeFlags(w, heading, cmd.LocalNonPersistentFlags())
-	writeFlags(w, "Flags of every verb", cmd.Root().PersistentFlags())
+	common := cmd.InheritedFlags() // without those that have another meaning here
+	if !cmd.HasParent() {
+		common = cmd.PersistentFlags()
+	}
+	writeFlags(w, "Flags of every verb", common)
 	if cmd.HasAvailableSubCommands() {
 		printf("\n%s help%s explains a verb.\n", program, strings.TrimPrefix(cmd.CommandPath(), program)+groupMark)
 	}

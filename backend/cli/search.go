@@ -31,7 +31,7 @@ func searchVerbs() []verb {
 		long: `Searches by words and by similarity, as for a prompt, and shows why each result was found and whether
 it would be packed into a prompt. Without --session every session that is not archived is searched; with it,
 its active branch's own past, with --scope session all its branches, with --scope project its project's
-sessions and files. Nothing is sent to a model, and nothing is written.`,
+sessions and files; without --session, these scopes are those of the session used last. Nothing is sent to a model, and nothing is written.`,
 		flags: []flag{
 			nameFlag("session", "the session whose memory is searched"),
 			branchFlag,

@@ -20,7 +20,8 @@ func sendVerb() verb {
 Without --session or --new it goes to the session used last.
 
 While an answer of the branch is running, the message waits for it, at most --wait-turn, and says
-so on stderr. Messages that come from several commands at once are sent in the order of their arrival.
+so on stderr. Messages that come from several commands at once to a running window or chat are sent in the order of
+their arrival.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
 code is 1 (code "cancelled"). A second Ctrl-C quits immediately; the partial answer is
@@ -47,7 +48,7 @@ when it waits for your decision about tool calls: contextinfinity tools waiting.
 			listFlag("var", "with --prompt: a value for a variable, `NAME=VALUE`; NAME=- reads it from stdin (may be "+
 				"repeated)"),
 			flag{name: "wait-turn", value: 10 * time.Minute, usage: "how long to wait for a running answer of the " +
-				"branch, or for another command that is writing; 0s fails at once"},
+				"branch (0s: not at all), or for another command that is writing (at least 10s)"},
 		),
 		prepare: prepareMessage,
 		opens:   writes,

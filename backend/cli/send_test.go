@@ -285,6 +285,14 @@ func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
 		}
 		h.run("keep", "--json", s.TurnID).exits(1).failure()
 	})
+	t.Run("the rest of a kept answer is a turn of its own", func(t *testing.T) {
+		h, s := begin(t)
+		h.run("keep", s.TurnID).exits(0)
+		h.provider.script(say("it"))
+		if r := h.run("continue", s.TurnID).exits(0); r.out != "it\n" || strings.Contains(r.err, "out of order") {
+			t.Errorf("stdout %q\nstderr %s", r.out, r.err)
+		}
+	})
 	t.Run("discard", func(t *testing.T) {
 		h, s := begin(t)
 		var gone sent

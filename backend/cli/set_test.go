@@ -37,6 +37,10 @@ func TestSetForOneRun(t *testing.T) {
 			t.Errorf("%s: %q", wrong, r.err)
 		}
 	}
+	h.configure("[budget")
+	if r := h.run("send", "--new", "hi", "--set", "general.data_dir="+t.TempDir(), "--set", "models.test.effort=low").exits(2); !strings.Contains(r.err, "has an error too") {
+		t.Errorf("beside a file with an error: %q", r.err)
+	}
 	if _, err := os.Stat(h.dir); !os.IsNotExist(err) {
 		t.Error("an invalid --set created the data directory")
 	}

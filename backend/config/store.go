@@ -62,6 +62,9 @@ func Open(opts Options) (*Store, error) {
 		// gone.
 		if c, oerr := overridden(nil, s.opts.Set); oerr == nil {
 			s.config = c
+		} else if chat.CodeOf(err) == chat.CodeConfig {
+			err = chat.WrapError(chat.CodeInvalid, opOverride, err, "%s The configuration file has an error too: %s",
+				chat.AsError(oerr).Message, chat.AsError(err).Message).WithHint("correct the file first")
 		}
 		if s.config.General.DataDir == "" {
 			s.config.General.DataDir = salvageDataDir(s.opts.Path)

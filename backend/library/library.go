@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,8 +226,11 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 
 // Fill fills in a saved prompt as the function Fill does; the date defaults to today's.
 func (l *Library) Fill(p chat.SavedPrompt, values map[string]string) (string, error) {
-	all := map[string]string{Date: l.now().Format(time.DateOnly)}
+	all, variables := map[string]string{Date: l.now().Format(time.DateOnly)}, Variables(p.Text)
 	for name, value := range values {
+		if !slices.ContainsFunc(variables, func(v Variable) bool { return v.Name == name }) {
+			return "", chat.Errorf(chat.CodeInvalid, "prompt.fill", "The prompt has no variable %q; nothing was sent.", name)
+		}
 		all[name] = value
 	}
 	return Fill(p.Text, all)

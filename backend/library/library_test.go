@@ -48,6 +48,9 @@ func TestFill(t *testing.T) {
 	}
 	l := New(nil, nil, nil)
 	l.now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+	if _, err := l.Fill(chat.SavedPrompt{Text: "{{language:English}}"}, map[string]string{"langauge": "French"}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("a value for a variable that the prompt does not have: %v", err)
+	}
 	if got, err := l.Fill(chat.SavedPrompt{Text: "on {{date}}"}, nil); err != nil || got != "on 2026-01-02" {
 		t.Errorf("%q %v", got, err)
 	}

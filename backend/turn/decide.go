@@ -133,6 +133,8 @@ func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Hand
 		return nil, err
 	}
 	switch {
+	case t.User.RenderedText() == chat.DeletedMark:
+		return nil, chat.Errorf(chat.CodeConflict, "turn.retry", "The content of this turn was permanently deleted; there is nothing to send again.")
 	case suspended:
 		return e.retryCalls(ctx, t, model)
 	case t.Incomplete():

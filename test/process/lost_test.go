@@ -34,6 +34,7 @@ func TestALostDatabaseIsReported(t *testing.T) {
 			if e := h.Run("send", "--model", "recall", "Hello?", "--json").Fails(1, chat.CodeCorrupt); !strings.Contains(e.Message, database) || !strings.Contains(e.Hint, "restore") {
 				t.Errorf("send says: %+v", e)
 			}
+			h.Run("backup", copied+".again", "--json").Fails(1, chat.CodeCorrupt)
 			if out := h.Run("verify").Exits(3).Stdout; !strings.Contains(out, "Nothing was written") {
 				t.Errorf("verify says: %s", out)
 			}

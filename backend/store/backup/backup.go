@@ -119,6 +119,9 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
 		return chat.Backup{}, err
 	}
+	if err := RefuseLost(a.dir, have); err != nil {
+		return chat.Backup{}, err
+	}
 	if have.Version == 0 {
 		return chat.Backup{}, chat.Errorf(chat.CodeNotFound, "store.open", "There is no data in %s yet.", a.dir).
 			WithHint("send a first message")

@@ -82,7 +82,7 @@ func HeaderError(path string, err error) error {
 			WithHint("unlock the keyring and try again, or name a file with the recovery code: --passphrase-file FILE")
 	case errors.Is(err, seal.ErrNoKey):
 		return chat.WrapError(chat.CodeSealed, "store.open", err, "The data in %s is sealed; nothing was read or changed.", path).
-			WithHint("name a file with its passphrase or recovery code: --passphrase-file FILE")
+			WithHint("name a file with its passphrase or recovery code: --passphrase-file FILE (--data-passphrase-file of export, import and sync)")
 	case errors.Is(err, seal.ErrPassphrase):
 		return chat.WrapError(chat.CodeSealed, "store.open", err, "The passphrase does not open %s; nothing was read or changed.", path).
 			WithHint("check the passphrase and the layout of the keyboard, or use the recovery code; an older backup has the passphrase of its time")

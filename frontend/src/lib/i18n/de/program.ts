@@ -407,6 +407,7 @@ export default {
     'Tool %s': 'Werkzeug {1}',
     'This turn has no partial answer to keep.': 'Diese Runde hat keine Teilantwort zum Behalten.',
     'send or discard it': 'senden oder verwerfen Sie sie',
+    'The content of this turn was permanently deleted; there is nothing to send again.': 'Der Inhalt dieser Runde wurde endgültig gelöscht; es gibt nichts, was noch einmal gesendet werden könnte.',
     'This turn has no unfinished answer to continue.': 'Diese Runde hat keine unfertige Antwort zum Fortsetzen.',
     'The conversation has continued since this answer.': 'Die Unterhaltung ging seit dieser Antwort weiter.',
     'fork from it, and ask there': 'verzweigen Sie davon und fragen Sie dort',
@@ -739,7 +740,8 @@ export default {
     'The data opens with your sign-in, so locking it would protect nothing.': 'Die Daten öffnet Ihre Anmeldung; sie zu sperren würde nichts schützen.',
     'set a passphrase first': 'setzen Sie zuerst eine Passphrase',
     'The data in %s is sealed; nothing was read or changed.': 'Die Daten in {1} sind versiegelt; es wurde nichts gelesen oder geändert.',
-    'name a file with its passphrase or recovery code: --passphrase-file FILE': 'nennen Sie eine Datei mit ihrer Passphrase oder ihrem Wiederherstellungscode: --passphrase-file DATEI',
+    'name a file with its passphrase or recovery code: --passphrase-file FILE (--data-passphrase-file of export, import and sync)':
+      'nennen Sie eine Datei mit ihrer Passphrase oder ihrem Wiederherstellungscode: --passphrase-file DATEI (--data-passphrase-file bei export, import und sync)',
     'The data in %s was sealed by a newer version of ContextInfinity; nothing was read or changed.': 'Die Daten in {1} wurden von einer neueren Version von ContextInfinity versiegelt; es wurde nichts gelesen oder geändert.',
     'The data in %s is sealed, and the header of the file is damaged; nothing was changed.': 'Die Daten in {1} sind versiegelt, und der Kopf der Datei ist beschädigt; es wurde nichts geändert.',
     '%s is not a whole database; nothing was changed.': '{1} ist keine vollständige Datenbank; es wurde nichts geändert.',

@@ -406,6 +406,7 @@ export default {
     'Tool %s': '工具 {1}',
     'This turn has no partial answer to keep.': '此轮没有可保留的部分回答。',
     'send or discard it': '请发送或放弃',
+    'The content of this turn was permanently deleted; there is nothing to send again.': '此轮的内容已被永久删除；没有可重新发送的内容。',
     'This turn has no unfinished answer to continue.': '此轮没有可继续的未完成回答。',
     'The conversation has continued since this answer.': '此回答之后对话已继续。',
     'fork from it, and ask there': '请从它分叉，并在那里提问',
@@ -738,7 +739,8 @@ export default {
     'The data opens with your sign-in, so locking it would protect nothing.': '数据用您的登录打开，锁定它起不到保护作用。',
     'set a passphrase first': '请先设置口令',
     'The data in %s is sealed; nothing was read or changed.': '{1} 中的数据已密封；未读取或更改任何内容。',
-    'name a file with its passphrase or recovery code: --passphrase-file FILE': '请指定含有其口令或恢复码的文件：--passphrase-file 文件',
+    'name a file with its passphrase or recovery code: --passphrase-file FILE (--data-passphrase-file of export, import and sync)':
+      '请指定含有其口令或恢复码的文件：--passphrase-file 文件（export、import 和 sync 用 --data-passphrase-file）',
     'The data in %s was sealed by a newer version of ContextInfinity; nothing was read or changed.': '{1} 中的数据由更新版本的 ContextInfinity 密封；未读取或更改任何内容。',
     'The data in %s is sealed, and the header of the file is damaged; nothing was changed.': '{1} 中的数据已密封，且文件头已损坏；未更改任何内容。',
     '%s is not a whole database; nothing was changed.': '{1} 不是完整的数据库；未更改任何内容。',
