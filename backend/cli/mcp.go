@@ -115,7 +115,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 	var out bounded
 	app := r.call.app
 	app.In, app.Out, app.Err = bytes.NewReader(raw), &out, r.call.note
-	app.Terminals, app.Signals = &Terminals{}, make(chan os.Signal)
+	app.Terminals, app.Signals, app.Passphrase = &Terminals{}, make(chan os.Signal), r.call.passphrase
 	Run(ctx, app, r.call.withLocations("mcp", "call", "--json"))
 	var doc struct {
 		mcpserver.Answer

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -166,6 +167,18 @@ func TestSealedData(t *testing.T) {
 	h.OK("verify", "--passphrase-file", secret)
 	h.OK("backups", "--check", "--passphrase-file", secret)
 	h.OK("export", session, "-o", filepath.Join(t.TempDir(), "x.md"), "--format", "md", "--data-passphrase-file", secret)
+
+	h.OK("mcp", "clients", "allow", "Reader", "--all", "--passphrase-file", secret)
+	requests := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"r","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}
+`
+	from, to := io.Pipe()
+	reader := h.Start(from, "mcp", "--client", "Reader", "--passphrase-file", secret)
+	_, _ = io.WriteString(to, requests)
+	reader.Await("another program saw a title", reader.Out, func(out string) bool { return strings.Contains(out, word) })
+	_ = to.Close()
+	reader.Wait().Exits(0)
 
 	host := h.Host("--passphrase-file", secret)
 	if r := h.OK("sessions"); !strings.Contains(r.Stdout, word) {
