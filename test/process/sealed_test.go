@@ -174,6 +174,7 @@ func TestSealedData(t *testing.T) {
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}
 `
 	from, to := io.Pipe()
+	defer to.Close()
 	reader := h.Start(from, "mcp", "--client", "Reader", "--passphrase-file", secret)
 	_, _ = io.WriteString(to, requests)
 	reader.Await("another program saw a title", reader.Out, func(out string) bool { return strings.Contains(out, word) })
