@@ -177,9 +177,11 @@ func TestSealedData(t *testing.T) {
 	defer to.Close()
 	reader := h.Start(from, "mcp", "--client", "Reader", "--passphrase-file", secret)
 	_, _ = io.WriteString(to, requests)
-	reader.Await("another program saw a title", reader.Out, func(out string) bool { return strings.Contains(out, word) })
+	reader.AwaitOutput(`"id":1`)
 	_ = to.Close()
-	reader.Wait().Exits(0)
+	if r := reader.Wait().Exits(0); !strings.Contains(r.Stdout, word) {
+		t.Errorf("another program reads %q", r.Stdout)
+	}
 
 	host := h.Host("--passphrase-file", secret)
 	if r := h.OK("sessions"); !strings.Contains(r.Stdout, word) {
