@@ -126,7 +126,7 @@ func entriesOf(t *core.Tx, table, kind string, limit int) (entries, error) {
 // and an entry beyond the maximum.
 func (s entries) reserve(t *core.Tx, id, name string) (entry, created string, err error) {
 	if other, ok := s.byName[strings.ToLower(name)]; ok && other != id {
-		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already a %s named %q; nothing was changed.", s.kind, name).WithHint("choose another name")
+		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already one named %q; nothing was changed.", name).WithHint("choose another name")
 	}
 	switch created, ok := s.created[id]; {
 	case ok:

@@ -659,6 +659,7 @@ export default {
     'install the newer version': 'installieren Sie die neuere Version',
     'The data could not be upgraded. Nothing is lost, and the upgrade will be retried at the next start.': 'Die Daten konnten nicht aktualisiert werden. Nichts davon ist verloren; beim nächsten Start wird es erneut versucht.',
     'There is already a file %s.': 'Es gibt schon eine Datei {1}.',
+    'There is already one named %q; nothing was changed.': 'Es gibt schon etwas namens „{1}“; es wurde nichts geändert.',
     'The data is already there.': 'Die Daten sind schon dort.',
     'The new location is inside the current one.': 'Der neue Ort liegt im jetzigen.',
     'The current location is inside the new one.': 'Der jetzige Ort liegt im neuen.',

@@ -658,6 +658,7 @@ export default {
     'install the newer version': '请安装较新版本',
     'The data could not be upgraded. Nothing is lost, and the upgrade will be retried at the next start.': '数据无法升级。没有丢失任何内容，下次启动时会再次尝试。',
     'There is already a file %s.': '已有文件 {1}。',
+    'There is already one named %q; nothing was changed.': '已有名为“{1}”的条目；未更改任何内容。',
     'The data is already there.': '数据已在该处。',
     'The new location is inside the current one.': '新位置在当前位置之内。',
     'The current location is inside the new one.': '当前位置在新位置之内。',
