@@ -252,12 +252,13 @@ func TestRecallInTheFirstMinutes(t *testing.T) {
 			t.Errorf("%q is answered by %s", said, s.Text)
 		}
 	}
-	for question, quote := range map[string]string{
-		"do I own a pet?": "My dog Rex", "any food I should avoid?": "allergic", "what city am I based in?": "Lisbon", "when is the wedding?": "in June",
-		"where are the machines kept?": "third floor", "what is my favourite colour?": "I found nothing", "how is the weather?": "I found nothing",
+	for _, x := range [][2]string{ // in this order: a question is searched from the next one on
+		{"do I own a pet?", "My dog Rex"}, {"any food I should avoid?", "allergic"}, {"what city am I based in?", "Lisbon"},
+		{"when is the wedding?", "in June"}, {"where are the machines kept?", "third floor"},
+		{"what is my favourite colour?", "I found nothing"},
 	} {
-		if s := d.send(session, question, "--model", "recall"); !strings.Contains(s.Text, quote) {
-			t.Errorf("%q is answered by %s", question, s.Text)
+		if s := d.send(session, x[0], "--model", "recall", "--wait", "indexed"); !strings.Contains(s.Text, x[1]) {
+			t.Errorf("%q is answered by %s", x[0], s.Text)
 		}
 	}
 }
