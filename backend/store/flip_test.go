@@ -57,6 +57,7 @@ func (f *fixture) replayedStates(db *gorm.DB, sessions []string) ([]chat.Finding
 // formats have a few bits without a meaning; if such a bit is flipped, the data must read as before. The exhaustive form
 // tries every byte of the rows.
 func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	d := seed(f)
 	f.addDocument(d.Archived)

@@ -190,6 +190,7 @@ func (d *device) lanes(s chat.SessionID) map[string]int {
 // TestDevicesConverge: whatever several devices do to a session, and in whatever order they exchange what they know,
 // old bundles included, they end with the same lanes and the same records, and verify finds nothing.
 func TestDevicesConverge(t *testing.T) {
+	t.Parallel()
 	for seed := range testtier.Sizes(8, 40, 1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { converge(t, rand.New(rand.NewSource(int64(seed)))) })
 	}

@@ -45,6 +45,7 @@ func TestOnSealedFiles(t *testing.T) {
 	if isSealedRun() {
 		t.Skip("this is the second time")
 	}
+	t.Parallel() // beside those that compute for minutes: it is a process of its own
 	cmd := exec.Command(os.Args[0], "-test.run="+testtier.Size(sealedSample, "."), "-test.timeout=1h")
 	cmd.Env = append(os.Environ(), sealedTests+"=1", "TEST_ALL=") // each test in its everyday form
 	out, err := cmd.CombinedOutput()

@@ -15,6 +15,7 @@ import (
 // vault arrive, what is also carried as bundles, whichever of them is copied, removed or set back to a backup, and whichever session is
 // deleted, they end with the same sessions, lanes and records, verify finds nothing, and the vault has no text of what is deleted.
 func TestDevicesConvergeThroughAVault(t *testing.T) {
+	t.Parallel()
 	happened, n := map[string]int{}, testtier.Sizes(12, 60, 1000)
 	for seed := range n {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -462,6 +462,7 @@ var hostilities = []hostility{
 // TestNothingIsConcludedFromAHostileVault: whatever is missing, old, changed or exchanged in a vault is named, and waits;
 // everything else arrives, no session disappears, and once the vault is as it was, nothing is missing.
 func TestNothingIsConcludedFromAHostileVault(t *testing.T) {
+	t.Parallel()
 	writers, s := members(t, 2, true)
 	a, c := writers[0], writers[1]
 	a.sync()

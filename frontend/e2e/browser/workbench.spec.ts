@@ -73,6 +73,7 @@ test('in a tree of 300 forks, a branch is found, opened, compared, rolled back, 
   await expect.poll(async () => treeMessages(await log.innerText())).toEqual(path.slice(0, -1));
   await chat.askAndWait(path.length, 'And from here?', 'It is noted.');
   expect(treeMessages(JSON.stringify(provider.lastRequest()))).toEqual(path.slice(0, -1));
+  await expect(page.getByRole('group', { name: `Versions of turn ${path.length}` })).toContainText('2/2'); // its line moves what is above it
 
   // Editing an old message creates a branch, and both versions can be selected.
   await chat.turn(1).hover();

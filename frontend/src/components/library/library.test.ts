@@ -150,11 +150,13 @@ describe('the assistant of a session', () => {
     const { app, backend, calls, user } = await opened();
     const { id } = await backend.library.saveAssistant(poet);
     await app.library.load();
+    const imported = backend.hold('sessions.importedInstructions'); // what is slow does not keep the settings from being read again
     mountIn(app, SessionSettingsDialog, {});
     await waitFor(() => expect(screen.getByRole('combobox', { name: 'Assistant' })).toBeEnabled());
     await user.selectOptions(screen.getByRole('combobox', { name: 'Assistant' }), 'Poet');
     await user.click(screen.getByRole('button', { name: 'Apply' }));
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Instructions' })).toHaveValue('Rhyme.'));
+    imported();
     expect([calls('library.applyAssistant'), screen.queryByRole('button', { name: 'Apply' })]).toEqual([[[app.conversation.sessionId, id]], null]);
     await waitFor(() => expect([app.library.current.name, app.library.current.differs]).toEqual(['Poet', false]));
     await backend.library.saveAssistant({ ...poet, id, instructions: 'Never rhyme.' });
