@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { onOllamasPort } from '../harness/ollama.ts';
 import { Provider } from '../harness/provider.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation, prose } from './conversation.ts';
@@ -33,7 +34,7 @@ async function expectPlainWords(page: Page, pattern: RegExp): Promise<void> {
 test.beforeEach(({ page }) => page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}'))); // the default layout, as on the first run
 
 test('a local server: the first answer takes one click and one message, and the screen shows no internal terms', async ({ launch, page }) => {
-  const started = await Provider.startAt(11434).catch(() => undefined);
+  const started = await onOllamasPort(Provider.startAt);
   test.skip(started === undefined, 'something else listens on port 11434 of this machine');
   const server = started as Provider;
   const answer = prose(60, 'the first answer');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from '../harness/axe.ts';
+import { onOllamasPort } from '../harness/ollama.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { canaryKey } from '../harness/home.ts';
@@ -32,7 +33,7 @@ test.describe('first run', () => {
   });
 
   test('with a server on this machine', async ({ home, launch, page }) => {
-    const started = await Provider.startAt(11434).catch(() => undefined);
+    const started = await onOllamasPort(Provider.startAt);
     test.skip(started === undefined, 'something else listens on port 11434 of this machine');
     const server = started as Provider;
     try {

@@ -1,7 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { expect } from '@playwright/test';
 
-const port = 11434;
+const ollamaPort = 11434;
 const dimension = 64;
+
+/**
+ * Starts something on Ollama's port. Another test of this run may have the port for a while. Returns undefined if something
+ * else of this machine keeps it.
+ */
+export async function onOllamasPort<T>(start: (port: number) => Promise<T>): Promise<T | undefined> {
+  let started: T | undefined;
+  await expect(async () => void (started = await start(ollamaPort))).toPass({ timeout: 60_000 }).catch(() => undefined);
+  return started;
+}
 
 /**
  * A fake Ollama on its default port: one chat model and one embedding model, whose vectors represent the words of a
@@ -17,12 +28,10 @@ export class Ollama {
 
   private constructor(private readonly server: Server) {}
 
-  /** Returns undefined if something else listens on the port. */
-  static async start(): Promise<Ollama | undefined> {
+  static async start(port: number): Promise<Ollama> {
     let ollama: Ollama | undefined;
     const server = createServer((request, response) => void ollama?.handle(request, response));
-    const isListening = await new Promise<boolean>((resolve) => server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
-    if (!isListening) return undefined;
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
     return (ollama = new Ollama(server));
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
-import { Ollama } from '../harness/ollama.ts';
+import { Ollama, onOllamasPort } from '../harness/ollama.ts';
 import { until } from '../harness/process.ts';
 import { essay, question } from '../harness/seed.ts';
 import { exhaustive, variants } from '../harness/tier.ts';
@@ -96,7 +96,7 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
   });
 
   test(`a running Ollama is offered as embedder, with cost and time, shows its progress, and can be switched off again, under ${locale}`, async () => {
-    const started = await Ollama.start();
+    const started = await onOllamasPort(Ollama.start);
     test.skip(started === undefined, 'something else listens on port 11434 of this machine');
     const ollama = started as Ollama;
     const env = await WindowEnv.open({ LANG: locale });
